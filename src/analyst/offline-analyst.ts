@@ -191,8 +191,8 @@ const wanted = ({ split }: Planning, kinds: readonly Kind[]): readonly Kind[] =>
     ? kinds
     : KINDS.filter((kind) => kinds.includes(kind) || kind.name === 'overview' || kind.name === 'dependencies');
 
-function casting({ roles, maxTasks, split }: Planning, kinds: readonly Kind[], task: string): readonly Cast[] {
-  const most = split === 'never' ? 1 : Math.max(1, Math.min(maxTasks, KINDS.length));
+function casting({ roles, maxTasks }: Planning, kinds: readonly Kind[], task: string): readonly Cast[] {
+  const most = Math.max(1, Math.min(maxTasks, KINDS.length));
   const own = kinds.flatMap((kind): readonly Cast[] => {
     const role = kind.roles.find((one) => roles.some((each) => each === one));
     return role === undefined ? [] : [{ kind, role }];

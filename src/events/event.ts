@@ -460,12 +460,6 @@ interface Envelope {
 export type MimirEvent = EventBody & Envelope;
 export type EventType = EventBody['type'];
 
-/** The content of an event, without its envelope. */
-export function bodyOf<E extends MimirEvent>(event: E): Omit<E, 'type' | keyof Envelope> {
-  const { v: _v, type: _type, seq: _seq, time: _time, session: _session, ...facts } = event;
-  return facts;
-}
-
 export type EventOf<T extends EventType> = Extract<MimirEvent, { readonly type: T }>;
 
 /** Parameters: `Before`, the event, `After`. Event types may be absent. */

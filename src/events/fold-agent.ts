@@ -3,7 +3,7 @@ import { PROVIDERS_FAULTS } from '../domain/models/provider.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../domain/budget.ts';
 import { defined } from '../domain/result.ts';
 import { fromMicro, isForeign, type Millis, toMicro } from '../domain/ids.ts';
-import { bodyOf, type ByType, type EventBody, type EventOf, forType, type MimirEvent } from './event.ts';
+import { type ByType, type EventBody, type EventOf, forType, type MimirEvent } from './event.ts';
 import { toldOf, withCheck, withCheckEnd } from './checks.ts';
 import { compactedText, mergedText, retryText } from './log-line.ts';
 import type { AgentState, Block, Growth, LostTries, ModelShare, OwnTree, Pause, Returned } from './state.ts';
@@ -11,6 +11,12 @@ import { isSpawn } from '../domain/agents/tool-facts.ts';
 
 /** Characters of a tool's output kept in the state: head and tail. The log has all of it. */
 const OUTPUT_KEPT = 6000;
+
+/** The content of an event, without its envelope. */
+export function bodyOf<E extends MimirEvent>(event: E): Omit<E, 'v' | 'type' | 'seq' | 'time' | 'session'> {
+  const { v: _v, type: _type, seq: _seq, time: _time, session: _session, ...facts } = event;
+  return facts;
+}
 
 export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentState {
   const { agent: id, iterations, call = null, spawned = null, forced = null, ...facts } = bodyOf(event);

@@ -13,6 +13,12 @@ export const elapsedOf = (agent: AgentState, now: Millis): Millis =>
 
 export const tokensOfAgent = (agent: AgentState): number => tokensOf(agent.usage);
 
+/** The model of an agent: the one it was given, or what has replaced it. */
+export const modelNow = (
+  { agents }: Pick<RunState, 'agents'>,
+  { agent, model }: { readonly agent: AgentId; readonly model: Pick<AgentState['model'], 'used'> },
+): AgentState['model']['used'] => agents.get(agent)?.model.used ?? model.used;
+
 /** The fold's key of a warning at twice the estimate. */
 export const estimateKey = (agent: AgentId): string => `${agent}:estimate`;
 

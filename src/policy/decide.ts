@@ -52,8 +52,6 @@ export interface Circumstances {
   /** The sandbox in which this command would run. */
   readonly sandbox: 'none' | 'read-only' | 'read-write';
   readonly capabilities: readonly Capability[];
-  /** The person allowed equal actions for the session. Never counts for a shell without a sandbox. */
-  readonly granted: boolean;
   /** What the approved plan lets the agent do without asking; absent: nothing. */
   readonly permissions?: AllPermissions;
   /** Facts for a command that only reads and may therefore run without a question. Absent: it asks like others. */
@@ -172,11 +170,10 @@ function judgedTool(action: ToolAction, rules: Rules, context: Circumstances, ro
 
 const QUIET: readonly Capability[] = ['read', 'git-read'];
 
-/** Decisions that need no further check. A grant of the session replaces the answer. */
+/** Decisions that need no further check. */
 function byTable(capability: Capability, context: Circumstances, row: Row): Decision {
   if (context.mode === 'yolo') return allow(row(`${capability} is allowed`));
   if (context.mode === 'confirm' && QUIET.includes(capability)) return allow(row(`${capability} is allowed`));
-  if (context.granted) return allow(row(`${capability} was allowed for this session`));
   return ask(row(`${capability} needs approval`));
 }
 
@@ -228,11 +225,10 @@ function readsOnly(
 }
 
 function byRule(command: CommandVerdict, context: Circumstances, row: Row): Decision | null {
-  const { granted, mode } = context;
   // A deny rule might match another command of the same program.
   if (command.verdict === 'unclear') return exactly(byTable('shell', context, row));
-  if (command.verdict === 'ask') return granted ? allow(command.because) : askExactly(command.because);
-  return command.verdict === 'allow' && mode === 'confirm' ? allow(command.because) : null;
+  if (command.verdict === 'ask') return askExactly(command.because);
+  return command.verdict === 'allow' && context.mode === 'confirm' ? allow(command.because) : null;
 }
 
 /** Only a command that is understood completely and that no rule matches. */

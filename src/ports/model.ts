@@ -30,7 +30,7 @@ export type Purpose =
       readonly facts: RepositoryFacts;
       readonly roles: readonly RoleName[];
       readonly maxTasks: number;
-      readonly split: 'auto' | 'always' | 'never';
+      readonly split: 'auto' | 'always';
     }
   | { readonly is: 'work'; readonly task: string; readonly role: RoleName; readonly findings: readonly Finding[] }
   | { readonly is: 'merge'; readonly task: string; readonly results: readonly Finding[] }

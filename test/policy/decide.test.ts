@@ -109,22 +109,21 @@ describe('what a mode never loosens', () => {
     },
   );
 
-  it('always asks for a shell without a sandbox: no grant and no rule helps', () => {
+  it('always asks for a shell without a sandbox: no rule helps, and no answer for the session', () => {
     const from = written('commands.allow: "npm test"', 3);
     const rules = someRules({ commands: { allow: [{ words: ['npm', 'test'], from }], ask: [], deny: [] } });
-    expect(decide(use('shell', 'npm test'), rules, at({ sandbox: 'none', granted: true }))).toEqual({
+    expect(decide(use('shell', 'npm test'), rules, at({ sandbox: 'none' }))).toEqual({
       verdict: 'ask',
       because: builtIn('mode confirm: shell needs approval, UNSANDBOXED'),
       singly: true,
     });
   });
 
-  it('lets a grant of the session stand for the answer that a rule asks for', () => {
+  it('asks about exactly the command that a rule asks for', () => {
     const from = written('commands.ask: "npm publish"', 3);
     const rules = someRules({ commands: { allow: [], ask: [{ words: ['npm', 'publish'], from }], deny: [] } });
     const publish = use('shell', 'npm publish');
-    expect(decide(publish, rules, at())).toMatchObject({ verdict: 'ask', because: from });
-    expect(decide(publish, rules, at({ granted: true }))).toEqual({ verdict: 'allow', because: from });
+    expect(decide(publish, rules, at())).toEqual({ verdict: 'ask', because: from, exactly: true });
   });
 
   it('denies every shell without a sandbox where one is required', () => {
@@ -141,11 +140,6 @@ describe('what a mode never loosens', () => {
       verdict: 'ask',
       because: { ...from, rule: 'mode.max: confirm (write needs approval)' },
     });
-  });
-
-  it('lets a grant of the session stand for the answer, but not for a turn in human mode', () => {
-    expect(verdict(use('write'), { granted: true })).toBe('allow');
-    expect(verdict({ is: 'turn' }, { mode: 'human', granted: true })).toBe('ask');
   });
 });
 
@@ -254,7 +248,6 @@ describe('deciding', () => {
     interactive: fc.boolean(),
     sandbox: fc.constantFrom(...SANDBOXES),
     capabilities: fc.subarray([...CAPABILITIES]),
-    granted: fc.boolean(),
     answered: fc.boolean(),
   });
 

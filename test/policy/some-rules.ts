@@ -30,6 +30,5 @@ export const at = (changes: Partial<Circumstances> = {}): Circumstances => ({
   interactive: true,
   sandbox: 'read-write',
   capabilities: CAPABILITIES,
-  granted: false,
   ...changes,
 });

@@ -78,7 +78,7 @@ describe('spawning beyond the plan', () => {
   it('D35: asks each time where spawns are supervised, whatever was allowed for the session, and takes a yes', () => {
     const spawn = { is: 'spawn', depth: 1, agents: 1 } as const;
     for (const mode of MODES) {
-      expect(decide(spawn, rulesWith('supervised'), at({ mode, granted: true })).verdict).toBe('ask');
+      expect(decide(spawn, rulesWith('supervised'), at({ mode }))).toMatchObject({ verdict: 'ask', singly: true });
       expect(decide(spawn, rulesWith('supervised'), at({ mode, answered: true })).verdict).toBe('allow');
       expect(decide(spawn, rulesWith('supervised'), at({ mode, interactive: false })).verdict).toBe('deny');
       expect(decide(spawn, rulesWith('manual'), at({ mode, answered: true })).verdict).toBe('deny');
@@ -136,17 +136,16 @@ describe('spawning beyond the plan', () => {
         fc.constantFrom(...MODES),
         fc.boolean(),
         fc.boolean(),
-        fc.boolean(),
         fc.subarray([...CAPABILITIES]),
         fc.integer({ min: 0, max: 4 }),
         fc.integer({ min: 0, max: 20 }),
-        (mode, interactive, granted, answered, capabilities, depth, siblings) => {
+        (mode, interactive, answered, capabilities, depth, siblings) => {
           const verdicts = HOWS.map((how) =>
             LOOSE.indexOf(
               decide(
                 { is: 'spawn', depth, agents: 1, siblings },
                 rulesWith(how),
-                at({ mode, interactive, granted, answered, capabilities }),
+                at({ mode, interactive, answered, capabilities }),
               ).verdict,
             ),
           );

@@ -141,10 +141,10 @@ describe('D08: what would remove everything always asks', () => {
     'find / -delete',
     'ls | xargs rm -rf',
     'rm -rf /etc/..',
-  ])('D08: %j, in every mode, whatever rules and grants say; without a person it is denied', (command) => {
+  ])('D08: %j, in every mode, whatever rules say; without a person it is denied', (command) => {
     const rules = commandRules(['**', 'rm **', 'rm -rf /']);
     for (const mode of MODES) {
-      expect(verdict(command, rules, { mode, granted: true })).toBe('ask');
+      expect(verdict(command, rules, { mode })).toBe('ask');
       expect(verdict(command, rules, { mode, interactive: false })).toBe('deny');
     }
   });

@@ -24,7 +24,7 @@ describe('the probe', () => {
       const rules = { ...RULES, ...(required ? { sandboxRequired: { value: true, from } } : {}) };
       const shell = { is: 'tool', tool: 'bash', capability: 'shell', command: 'ls' } as const;
       const capabilities = ['read', 'write', 'shell'] as const;
-      return decide(shell, rules, { mode, interactive: true, sandbox: 'none', capabilities, granted: true }).verdict;
+      return decide(shell, rules, { mode, interactive: true, sandbox: 'none', capabilities }).verdict;
     };
     expect([verdict('confirm', false), verdict('confirm', true), verdict('yolo', false)]).toEqual([
       'ask',

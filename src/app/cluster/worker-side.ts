@@ -167,7 +167,6 @@ function denialOf(
     interactive: true,
     sandbox: context.sandbox,
     capabilities: CAPABILITIES,
-    granted: false,
     answered: true,
   });
   return decision.verdict === 'deny' ? reasonText(decision.because) : null;

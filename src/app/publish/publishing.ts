@@ -229,7 +229,6 @@ function decisionOf(
     interactive: by !== 'rule',
     sandbox: 'none',
     capabilities: [],
-    granted: false,
   } as const;
   const answered = by === 'person' || by === 'flag';
   return decide({ is: 'publish', commands }, rules, { ...circumstances, answered });

@@ -177,7 +177,7 @@ async function contextOf(
   const kind = capabilities.includes('write') ? 'read-write' : 'read-only';
   const reading = boxed && command !== null ? await readingIn(project, opened, command) : undefined;
   const sandbox = boxed ? kind : 'none';
-  return { mode, interactive: true, sandbox, capabilities, permissions, granted: false, reading };
+  return { mode, interactive: true, sandbox, capabilities, permissions, reading };
 }
 
 async function readingIn(

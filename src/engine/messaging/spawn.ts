@@ -199,7 +199,6 @@ function judged(
     interactive: options.person,
     sandbox: 'none',
     capabilities: above === undefined ? [] : capabilitiesIn(options, root, state, above),
-    granted: false,
     answered,
   });
 }

@@ -291,7 +291,6 @@ function changeFor(
       sandbox,
       capabilities,
       permissions,
-      granted: false,
     } as const;
     return decide(actionOf(kind), options.rules, circumstances).verdict;
   };

@@ -44,7 +44,7 @@ export interface Drafted<T> {
 export function drafterFor(options: RunOptions): Result<ModelOption, string> {
   const { rules, mode } = options;
   // Nobody is asked for the turn of a draft.
-  const alone = { mode, interactive: false, sandbox: 'none', capabilities: [], granted: false } as const;
+  const alone = { mode, interactive: false, sandbox: 'none', capabilities: [] } as const;
   const turn = decide({ is: 'turn' }, rules, alone);
   if (turn.verdict !== 'allow') return fail(reasonText(turn.because));
   const root = rootAgent(options);

@@ -126,7 +126,7 @@ async function atWork(parts: RunModules, signal: AbortSignal): Promise<WorkOutco
   const turns = [...parts.conversations.of(ROOT).turns];
   // Nothing may be added before open calls have their results.
   if (!hasOpenCalls(turns)) {
-    const limits = findingLimits(options, state.agents.get(ROOT)?.model.used ?? root.model.used);
+    const limits = findingLimits(options, events.modelNow(state, root));
     if (!state.idle) turns.push(gate.tell(order, standingText(state, turns, limits)));
     const mail = gate.waiting(order, 'at the end');
     if (mail) turns.push(mail);

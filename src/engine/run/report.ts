@@ -96,7 +96,7 @@ const LESS = 4;
 
 async function writeReport(parts: RunModules, ended: readonly AgentId[], talked: readonly string[]): Promise<string> {
   const { options, recorder } = parts;
-  const model = recorder.state().agents.get(ROOT)?.model.used ?? parts.root.model.used;
+  const model = events.modelNow(recorder.state(), parts.root);
   const limits = agents.findingLimits(options, model, FOR_THE_REPORT);
   const results = agents.findingsOf(recorder.state(), ended, limits);
   if (results.every(({ outcome }) => outcome === 'skipped')) return '';

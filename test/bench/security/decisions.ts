@@ -44,7 +44,6 @@ export function decisions({ quick }: Size): readonly Figure[] {
         interactive: true,
         sandbox: 'read-write',
         capabilities: CAPABILITIES,
-        granted: false,
         binds: { agent: 'ROOT::S1', action: command },
       });
       if (round >= 0) times.push(performance.now() - begun);

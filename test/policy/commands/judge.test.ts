@@ -139,7 +139,6 @@ describe('command rules', () => {
       interactive: true,
       sandbox: 'read-write',
       capabilities: CAPABILITIES,
-      granted: false,
     } as const;
     const given = someRules({ commands: commandRules(['npm test'], ['curl **']) });
     const COMMANDS = ['npm test', 'ls', 'curl x', 'ls; ls', 'sh -c "$X"'];

@@ -321,7 +321,6 @@ describe('explanations never differ from decisions', () => {
     interactive: fc.boolean(),
     sandbox: fc.constantFrom('none', 'read-only', 'read-write'),
     capabilities: fc.subarray([...CAPABILITIES]),
-    granted: fc.boolean(),
   });
   const action: fc.Arbitrary<Action> = fc.oneof(
     fc.record({ is: fc.constant('spawn' as const), depth: fc.nat(4), agents: fc.nat(120) }),

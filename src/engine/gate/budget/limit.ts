@@ -8,7 +8,7 @@ import { worstRates } from '../../../domain/models/provider.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../../../domain/reason.ts';
 import { unreachable } from '../../../domain/result.ts';
-import { type ApprovalRequest, isForced } from '../../../events/index.ts';
+import { type ApprovalRequest, isForced, modelNow } from '../../../events/index.ts';
 import * as policy from '../../../policy/index.ts';
 import { type AskFault, orAborted, type Question, stopped } from '../context.ts';
 import type { GateParts } from './parts.ts';
@@ -198,7 +198,7 @@ function cheaperFor({ parts, question: { order }, met: { call } }: LimitContext)
   // A model that a rule sets is never replaced, nor any model when fallback is denied.
   if (call === undefined || rules.modelFallback.value === 'deny' || isForced(state, order.agent)) return null;
   const known = models.models();
-  const own = optionFor(known, state.agents.get(order.agent)?.model.used ?? order.model.used);
+  const own = optionFor(known, modelNow(state, order));
   const fitting = known.flatMap((model): { model: ModelOption; worst: Usd }[] => {
     if (!model.usable.yes || !canUseModel(order, model) || model.id === policy.OFFLINE || !isCheaper(model, own))
       return [];
@@ -221,7 +221,7 @@ function switchToCheaper(
   { parts: { recorder }, question: { order } }: LimitContext,
   to: ModelOption | undefined,
 ): void {
-  const from = recorder.state().agents.get(order.agent)?.model.used ?? order.model.used;
+  const from = modelNow(recorder.state(), order);
   if (to === undefined || to.id === from) return;
   const rule = 'chosen by a person at a limit';
   recorder.record({ type: 'model.fallback', agent: order.agent, from, to: to.id, cause: 'budget', rule });

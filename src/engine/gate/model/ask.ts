@@ -9,7 +9,7 @@ import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { type Mode, type Reason, reasonText } from '../../../domain/reason.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { ModelReply } from '../../../domain/turn.ts';
-import { modeFor } from '../../../events/index.ts';
+import { modeFor, modelNow } from '../../../events/index.ts';
 import { decide } from '../../../policy/decide.ts';
 import { type Decision, resolveModel } from '../../../policy/index.ts';
 import { atLimit } from '../budget/limit.ts';
@@ -58,7 +58,7 @@ async function afterFault(asking: Asking, fault: GateFault | GaveUp, tried: Trie
 /** The agent's present model (its first one or a fallback), if the rules still allow it. */
 function modelOf(parts: GateParts, order: WorkOrder): Result<ModelOption, AskFault> {
   const { recorder, models } = parts;
-  const used = recorder.state().agents.get(order.agent)?.model.used ?? order.model.used;
+  const used = modelNow(recorder.state(), order);
   const option = optionFor(models.models(), used);
   // A resumed run may have fewer providers than it began with.
   if (!option) return fail({ is: 'denied', text: `no provider for ${used} is configured any more` });
@@ -96,7 +96,7 @@ async function askForTurn(parts: GateParts, order: WorkOrder, signal: AbortSigna
 }
 
 const decideTurn = ({ rules, options }: GateParts, { capabilities }: WorkOrder, mode: Mode): Decision =>
-  decide({ is: 'turn' }, rules(), { mode, interactive: options.person, sandbox: 'none', capabilities, granted: false });
+  decide({ is: 'turn' }, rules(), { mode, interactive: options.person, sandbox: 'none', capabilities });
 
 async function runForPerson(parts: GateParts, order: WorkOrder, command: string, signal: AbortSignal): Promise<string> {
   const call = { id: newCall(parts.world), tool: 'bash', input: { command } };

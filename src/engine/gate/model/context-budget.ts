@@ -7,6 +7,7 @@ import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { headAndTail } from '../../../domain/text/text.ts';
 import type { Json, Turn } from '../../../domain/turn.ts';
+import { modelNow } from '../../../events/index.ts';
 import type { ToolSpec } from '../../../ports/model.ts';
 import type { Tool } from '../../../ports/tool.ts';
 import { type Budgets, bytesOf } from '../budget/budgets.ts';
@@ -36,7 +37,7 @@ type Order = Pick<WorkOrder, 'agent' | 'model' | 'system' | 'tools'>;
 type Parts = Budgets & { readonly tools: Pick<GateParts['tools'], 'tools'> };
 
 const modelOf = ({ recorder, models }: Budgets, order: Order): ModelOption | undefined =>
-  optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);
+  optionFor(models.models(), modelNow(recorder.state(), order));
 
 export function contextBudgetOf(parts: Parts, order: Order, turns: readonly Turn[]): ContextBudget {
   const model = modelOf(parts, order);

@@ -52,7 +52,6 @@ const decideModel = (
     interactive: false,
     sandbox: 'none',
     capabilities: [],
-    granted: false,
     ...(binds === undefined ? {} : { binds }),
   });
 

@@ -202,7 +202,6 @@ function judge(parts: GateParts, use: Use, context: ToolContext, options: JudgeO
     sandbox: context.sandbox,
     capabilities: order.capabilities,
     permissions: permissionsFor(state, order.agent, rules),
-    granted: false,
     reading: use.reading,
     answered: answered || (!person && order.commits === true && tool.capability === 'git-write'),
     binds: { agent: order.agent, action: actionOf(use, tree) },
