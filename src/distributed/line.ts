@@ -1,33 +1,42 @@
 /**
  * Connections to a run through the database, for terminals on other machines: each side writes numbered pieces of text and reads those of the other.
- * Who opens one signs it, because everybody who reaches the database could.
+ * Who opens one signs each of their pieces, because everybody who reaches the database could write one.
  */
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { tried } from '../domain/result.ts';
 import type { TextLine } from '../ports/control.ts';
 import type { Database } from './database.ts';
 import { isSignedText, publicKeyOf, signText } from './step.ts';
 
 /** How long text waits for more, and how often a side looks without being told. */
 const [FLUSH_MS, LOOK_MS] = [20, 2000];
+const AGAIN_MS = 200;
 /** A side tells this often that it is there; without a sign for so long the other one closes the line. */
 const [SIGN_MS, GONE_MS] = [5000, 20_000];
 
 type Side = 'client' | 'run';
 
-const Piece = z.object({ n: z.number(), body: z.string().nullable() });
+const Row = z.object({ n: z.number(), body: z.string().nullable() });
 const Opened = z.object({ id: z.string(), body: z.string() });
 const Hello = z.object({ key: z.string(), signature: z.string() });
+const Signed = z.object({ text: z.string().nullable(), signature: z.string() });
 
-/** What is signed to open the line `id` to `run`. */
-const helloText = (run: string, id: string): string => `attach ${run} ${id}`;
+interface LineOf {
+  readonly run: string;
+  readonly id: string;
+}
+
+/** What a person signs: their piece `n` of a line to this process of the run, so that it counts once and nowhere else. */
+const pieceText = ({ run, id }: LineOf, process: string, n: number, text: string | null): string =>
+  JSON.stringify(['line', run, process, id, n, text]);
+
+/** How the two sides know that pieces are the person's: the client signs with `private`, the run checks with `public`. */
+type Proof = { readonly private: KeyObject } | { readonly public: string; readonly process: string };
 
 /** Opens a line to `run`. */
-export function openLine(db: Database, run: string, key: KeyObject): TextLine {
-  const id = randomUUID();
-  const hello = JSON.stringify({ key: publicKeyOf(key), signature: signText(helloText(run, id), key) });
-  return new DatabaseLine(db, { run, id }, 'client', hello);
-}
+export const openLine = (db: Database, run: string, key: KeyObject): TextLine =>
+  new DatabaseLine(db, { run, id: randomUUID() }, { private: key });
 
 /** Answers the lines that people in `people` open to `run`, with `accept` for each. Returns the end of it. */
 export function answerLines(
@@ -36,15 +45,19 @@ export function answerLines(
   people: readonly string[],
   accept: (line: TextLine) => void,
 ): () => void {
+  const process = randomUUID();
   const known = new Set<string>();
+  let isNamed = false;
   const look = async (): Promise<void> => {
-    const text = `select id, body from mimir.line where run = $1 and side = 'client' and n = 0`;
+    if (!isNamed) await db.run(NAME, [run, process]);
+    isNamed = true;
+    const text = `delete from mimir.line where run = $1 and side = 'client' and n = 0 returning id, body`;
     for (const { id, body } of await db.rows(Opened, text, [run])) {
       if (known.has(id)) continue;
       known.add(id);
       const { key, signature } = Hello.parse(JSON.parse(body));
-      const line = new DatabaseLine(db, { run, id }, 'run', null);
-      if (people.includes(key) && isSignedText(helloText(run, id), key, signature)) accept(line);
+      const line = new DatabaseLine(db, { run, id }, { public: key, process });
+      if (people.includes(key) && isSignedText(pieceText({ run, id }, process, 0, null), key, signature)) accept(line);
       else line.close();
     }
   };
@@ -53,11 +66,17 @@ export function answerLines(
   return end;
 }
 
+/** The process of a run that answers is named in a piece of its own, by the id of the run. */
+const NAME = `insert into mimir.line (id, run, side, n, body) values ($1, $1, 'run', 0, $2)
+  on conflict (id, side, n) do update set body = excluded.body`;
+
 class DatabaseLine implements TextLine {
   readonly closed: Promise<void>;
   private readonly db: Database;
-  private readonly of: { readonly run: string; readonly id: string };
+  private readonly of: LineOf;
   private readonly side: Side;
+  private readonly proof: Proof;
+  private process: string | null = null;
   private readonly over = Promise.withResolvers<void>();
   private readonly ends: (() => void)[];
   private sent = 0;
@@ -69,15 +88,15 @@ class DatabaseLine implements TextLine {
   private reading: Promise<void> | null = null;
   private on: (text: string) => void = () => undefined;
 
-  /** `hello`: the first piece; the side of the run has none. */
-  constructor(db: Database, of: { readonly run: string; readonly id: string }, side: Side, hello: string | null) {
+  constructor(db: Database, of: LineOf, proof: Proof) {
     this.db = db;
     this.of = of;
-    this.side = side;
+    this.proof = proof;
+    this.side = 'private' in proof ? 'client' : 'run';
     this.closed = this.over.promise;
     // The first piece of a client is its hello, which the run has read.
-    this.read = side === 'run' ? 1 : 0;
-    if (hello !== null) this.write(hello);
+    this.read = this.side === 'run' ? 1 : 0;
+    if (this.side === 'client') this.write(null);
     const timers = [
       setInterval(() => this.flush(), FLUSH_MS),
       setInterval(() => this.look(), LOOK_MS),
@@ -121,18 +140,38 @@ class DatabaseLine implements TextLine {
     this.text = '';
   }
 
-  private write(body: string | null): void {
+  private write(text: string | null): void {
     const { run, id } = this.of;
     const n = this.sent;
     this.sent += 1;
     const insert = `with given as (insert into mimir.line (id, run, side, n, body) values ($1, $2, $3, $4, $5))
       select pg_notify('mimir_line', $2 || ' ' || $1 || ' ' || $3)`;
     this.writing = this.writing
-      .then(() => this.db.run(insert, [id, run, this.side, n, body]))
+      .then(() => this.bodyOf(n, text))
+      .then((body) => this.db.run(insert, [id, run, this.side, n, body]))
       .then(
         () => undefined,
         () => this.end(),
       );
+  }
+
+  private async bodyOf(n: number, text: string | null): Promise<string | null> {
+    if (!('private' in this.proof)) return text;
+    this.process ??= await this.processOfRun();
+    const { private: key } = this.proof;
+    const signature = signText(pieceText(this.of, this.process, n, text), key);
+    return JSON.stringify(n === 0 ? { key: publicKeyOf(key), signature } : { text, signature });
+  }
+
+  /** Waits until a process of the run answers. */
+  private async processOfRun(): Promise<string> {
+    const text = `select body from mimir.line where id = $1 and run = $1 and side = 'run' and n = 0`;
+    for (;;) {
+      const [row] = await this.db.rows(z.object({ body: z.string() }), text, [this.of.run]);
+      if (row !== undefined) return row.body;
+      if (this.isOver) throw new Error('the line is closed');
+      await new Promise((done) => setTimeout(done, AGAIN_MS));
+    }
   }
 
   private look(): void {
@@ -144,12 +183,24 @@ class DatabaseLine implements TextLine {
 
   private async take(): Promise<void> {
     const text = `delete from mimir.line where id = $1 and side = $2 and n >= $3 returning n, body`;
-    const rows = await this.db.rows(Piece, text, [this.of.id, this.other, this.read]);
+    const rows = await this.db.rows(Row, text, [this.of.id, this.other, this.read]);
     for (const { n, body } of rows.toSorted((one, next) => one.n - next.n)) {
+      const piece = this.textOf(n, body);
+      if (piece === undefined || this.isOver) return this.close();
       this.read = n + 1;
       this.heard = performance.now();
-      if (body === null) return this.end();
-      if (body !== '') this.on(body);
+      if (piece === null) return this.end();
+      if (piece !== '') this.on(piece);
     }
+  }
+
+  /** The text of a piece, null where the other side has closed; undefined for what the person has not signed as the next one. */
+  private textOf(n: number, body: string | null): string | null | undefined {
+    if ('private' in this.proof) return body;
+    const { public: key, process } = this.proof;
+    const signed = Signed.safeParse(tried((): unknown => JSON.parse(body ?? ''), null));
+    if (n !== this.read || !signed.success) return undefined;
+    const { text, signature } = signed.data;
+    return isSignedText(pieceText(this.of, process, n, text), key, signature) ? text : undefined;
   }
 }

@@ -222,21 +222,28 @@ async function poll(context: Context, signal: AbortSignal): Promise<void> {
       // An update that comes twice was taken already.
       if (update.update_id < offset) continue;
       offset = update.update_id + 1;
-      await taken(context, update);
+      taken(context, update);
     }
   }
 }
 
-async function taken(context: Context, { message, callback_query: pressed }: Update): Promise<void> {
+function taken(context: Context, { message, callback_query: pressed }: Update): void {
   const from = message?.chat.id ?? pressed?.message?.chat.id;
   const chat = context.parts.chats.find(({ id }) => id === from);
   // Others are not answered, not even with a refusal.
   if (chat === undefined) return;
-  if (pressed !== undefined) {
-    const text = await answered(context, chat, pressed.data ?? '');
-    await context.api('answerCallbackQuery', { callback_query_id: pressed.id, text: text.slice(0, 200) }, z.unknown());
-  }
+  if (pressed !== undefined) context.during(receipted(context, chat, pressed));
   if (message !== undefined) context.during(replied(context, chat, message));
+}
+
+/** The receipt of a press can fail by itself: Telegram takes none that comes late. */
+async function receipted(
+  context: Context,
+  chat: Chat,
+  { id, data = '' }: NonNullable<Update['callback_query']>,
+): Promise<void> {
+  const text = await answered(context, chat, data);
+  await context.api('answerCallbackQuery', { callback_query_id: id, text: text.slice(0, 200) }, z.unknown());
 }
 
 async function replied(

@@ -40,17 +40,18 @@ export function keptFiles(root: string, folder: string, stateDir?: string): Kept
     `put-back.${new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)}.${process.pid}`,
   );
   let bytes = 0n;
-  let made = false;
+  let made = 0;
+  let isBegun = false;
 
   function begin(): void {
-    if (made) return;
-    made = true;
+    if (isBegun) return;
+    isBegun = true;
     sweep(folder);
     fs.mkdirSync(own, { recursive: true, mode: 0o700 });
   }
 
   async function copied(name: string, stats: BigIntStats): Promise<boolean> {
-    const [place, content] = [path.join(root, name), copies.get(name)?.content ?? path.join(own, String(copies.size))];
+    const [place, content] = [path.join(root, name), copies.get(name)?.content ?? path.join(own, String((made += 1)))];
     try {
       copies.set(name, await copyOf(place, content, stats));
       return true;

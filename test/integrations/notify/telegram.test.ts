@@ -125,6 +125,23 @@ describe('a question in a chat', () => {
     expect(server.receipts).toEqual(['Done.', ...Array.from({ length: 3 }, () => 'It was answered already.')]);
   });
 
+  it('is answered also after the receipt of another press was refused', async () => {
+    const { server, chat, answers, problems } = await open();
+    chat.ask(question('q1'));
+    chat.ask(question('q2'));
+    await until(() => server.sent.length === 6);
+    server.fail('answerCallbackQuery', 400, { description: 'Bad Request: query is too old' });
+    server.press(ANSWERS, 'q1 1');
+    await until(() => answers.length === 1);
+    server.press(ANSWERS, 'q2 4');
+    await until(() => server.receipts.length === 1);
+    expect(answers).toEqual([
+      ['q1', '1'],
+      ['q2', '4'],
+    ]);
+    expect(problems).toEqual(['Telegram: answerCallbackQuery: Bad Request: query is too old']);
+  });
+
   it('is answered by words in a reply to it, and by nothing else', async () => {
     const { server, chat, answers } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
     chat.ask(question('q1'));

@@ -1,0 +1,144 @@
+/** Lines of terminals to a run: only what the person has signed for this process of the run arrives, because every worker can write to the database. */
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  answerLines,
+  type Database,
+  migrate,
+  openDatabase,
+  openLine,
+  publicKeyOf,
+} from '../../src/distributed/index.ts';
+import type { TextLine } from '../../src/ports/control.ts';
+import { needs } from '../support/needs.ts';
+import { type Postgres, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+
+needs('postgres');
+
+const PERSON = generateKeyPairSync('ed25519').privateKey;
+const Row = z.object({ id: z.string(), side: z.string(), n: z.number(), body: z.string().nullable() });
+
+let postgres: Postgres | null = null;
+let db: Database | null = null;
+const ends: (() => void)[] = [];
+beforeEach(async () => {
+  postgres = await startPostgres();
+  db = openDatabase(postgres.url);
+  await migrate(db);
+  // What everybody who can read the database may keep of it.
+  await db.run(`create table said (like mimir.line);
+    create function keep() returns trigger language plpgsql as 'begin insert into said values (new.*); return new; end';
+    create trigger keep after insert on mimir.line for each row execute function keep()`);
+});
+afterEach(async () => {
+  for (const end of ends.splice(0)) end();
+  await db?.close();
+  await postgres?.remove();
+});
+
+function database(): Database {
+  if (db === null) throw new Error('no database');
+  return db;
+}
+
+interface Heard {
+  readonly lines: TextLine[];
+  readonly text: () => string;
+}
+
+/** A process of the run that answers what it hears. */
+function process(): Heard & { end(): void } {
+  const lines: TextLine[] = [];
+  let text = '';
+  const end = answerLines(database(), 'run', [publicKeyOf(PERSON)], (line) => {
+    lines.push(line);
+    line.receive((more) => {
+      text += more;
+      line.send(`heard ${more}`);
+    });
+  });
+  ends.push(end, () => {
+    for (const line of lines) line.close();
+  });
+  return { lines, text: () => text, end };
+}
+
+function terminal(key: KeyObject = PERSON): { readonly line: TextLine; readonly text: () => string } {
+  const line = openLine(database(), 'run', key);
+  let text = '';
+  line.receive((more) => void (text += more));
+  ends.push(() => line.close());
+  return { line, text: () => text };
+}
+
+const said = (what: string): Promise<z.output<typeof Row>[]> =>
+  database().rows(Row, `select id, side, n, body from said where ${what} order by n`);
+const write = ({ id, side, n, body }: z.output<typeof Row>): Promise<number> =>
+  database().run(
+    `with given as (insert into mimir.line (id, run, side, n, body) values ($1, 'run', $2, $3, $4))
+     select pg_notify('mimir_line', 'run ' || $1 || ' ' || $2)`,
+    [id, side, n, body],
+  );
+
+it('carries text of the person to the run and back, and closes on both sides', async () => {
+  const run = process();
+  const { line, text } = terminal();
+  line.send('hello');
+  await until(() => text() === 'heard hello');
+  line.close();
+  await run.lines[0]?.closed;
+  expect(run.text()).toBe('hello');
+});
+
+it('accepts no other person', async () => {
+  const run = process();
+  const { line } = terminal(generateKeyPairSync('ed25519').privateKey);
+  line.send('hello');
+  await line.closed;
+  expect([run.lines, run.text()]).toEqual([[], '']);
+});
+
+it.each(['approve', null])('ends at a piece that the person has not signed: %s', async (body) => {
+  const run = process();
+  const { line, text } = terminal();
+  line.send('hello');
+  await until(() => text() === 'heard hello');
+  const last = (await said(`side = 'client'`)).at(-1);
+  if (last === undefined) throw new Error('nothing was said');
+  await write({ ...last, n: last.n + 1, body });
+  await line.closed;
+  expect([run.text(), await said(`side = 'run' and body is null`)]).toEqual(['hello', [expect.anything()]]);
+});
+
+it('accepts a second time nothing of what was said, neither in this process of the run nor in the next', async () => {
+  const first = process();
+  const { line, text } = terminal();
+  line.send('hello');
+  await until(() => text() === 'heard hello');
+  line.close();
+  await first.lines[0]?.closed;
+  const rows = await said(`side = 'client'`);
+  for (const row of rows) await write(row);
+  expect(first.text()).toBe('hello');
+  first.end();
+  const next = process();
+  await database().run('delete from mimir.line where id <> run');
+  for (const row of rows) await write(row);
+  const other = terminal();
+  other.line.send('again');
+  await until(() => other.text() === 'heard again');
+  expect([first.text(), next.text()]).toEqual(['hello', 'again']);
+});
+
+it('leaves nothing in the database of what the run has read', async () => {
+  const run = process();
+  const { line, text } = terminal();
+  line.send('hello');
+  await until(() => text() === 'heard hello');
+  line.close();
+  await run.lines[0]?.closed;
+  const left = await database().rows(Row, `select id, side, n, body from mimir.line where side = 'client'`);
+  expect(left).toEqual([]);
+});
