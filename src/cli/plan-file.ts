@@ -5,10 +5,10 @@ import { type Arguments, Exit, fileErrorText, type Io, invalidFlag, wrongUse } f
 import { planFromTemplate } from '../app/project/index.ts';
 import { projectConfigOf, projectOf } from '../app/workspace/index.ts';
 import { faultText, fillTemplate, isTemplate, parsePlanText, readTemplate, stringifyYaml } from '../config/index.ts';
-import { TEMPLATE_NAME } from '../config/index.ts';
 import { readDraft } from '../domain/plan/check-plan.ts';
 import { toPersonForm, toPlannerForm } from '../domain/plan/plan-view.ts';
 import type { DraftPlan, SoundPlan } from '../domain/plan/plan.ts';
+import { TEMPLATE_NAME } from '../domain/text/text.ts';
 
 const LARGEST = 2 * 1024 * 1024;
 

@@ -18,7 +18,7 @@ export { loadConfig, type Loaded, type Preferences, showConfig } from './setting
 export { modelNames } from './settings/model-lists.ts';
 export { oncePerTurn, openPolicyWatcher, rememberManaged, vanished } from './settings/policy-watcher.ts';
 export { fillTemplate, isTemplate, type TemplateTask, parsePlanText, PLAN_FOLDER } from './templates/templates.ts';
-export { readTemplate, stringifyYaml, type Template, TEMPLATE_NAME, templatesIn } from './templates/templates.ts';
+export { readTemplate, stringifyYaml, type Template, templatesIn } from './templates/templates.ts';
 export { templateText } from './templates/templates.ts';
 export { DEFAULT_THEME, loadTheme, themeNames } from './themes.ts';
 export { digestOf, trustFiles } from './trust/files.ts';

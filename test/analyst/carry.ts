@@ -5,7 +5,8 @@
 import { AgentId, CallId, RoleName } from '../../src/domain/ids.ts';
 import type { Finding } from '../../src/domain/agents/agent.ts';
 import type { Todo, ToolCall, ToolResult, Turn } from '../../src/domain/turn.ts';
-import { OFFLINE, offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
+import { offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
+import { OFFLINE } from '../../src/policy/models.ts';
 import type { ModelRequest, ToolSpec } from '../../src/ports/model.ts';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
 import { ALIASES } from '../../src/policy/models.ts';

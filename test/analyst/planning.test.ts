@@ -1,7 +1,8 @@
 /** Plans of the analyst: which kinds it recognises, who does them, in what order, within which limits. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { offlineAnalyst, OFFLINE } from '../../src/analyst/offline-analyst.ts';
+import { offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
+import { OFFLINE } from '../../src/policy/models.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import { DraftPlan } from '../../src/domain/plan/plan.ts';
 import type { RepositoryFacts } from '../../src/domain/repository.ts';

@@ -150,6 +150,6 @@ export function parseWrites(typed: string): readonly string[] {
   return words.length === 1 && /^(?:all|everything)$/i.test(only) ? ['**'] : words;
 }
 
-/** Formats a task's globs for `writesIn`. */
+/** Formats a task's globs for `parseWrites`. */
 export const formatWrites = ({ writes }: Pick<PlanTask, 'writes'>): string =>
   writes.map((glob) => glob.replaceAll(/(?<!\\) /g, String.raw`\ `)).join(' ');

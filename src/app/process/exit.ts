@@ -36,7 +36,7 @@ export const wrongUse = (message: string): Exit => new Exit(EXIT.wrongUse, messa
 export const invalidFlag = (flag: string, value: string, expected: string): Exit =>
   wrongUse(`--${flag}: "${value}" is not valid\n  expected ${expected}`);
 
-/** Runs `act`; a fault of the log becomes an `Exit` with the words of the fault. */
+/** The value of `read`; a fault of the log becomes an `Exit` with the words of the fault. */
 export function exitOnFault<T>(read: () => T): T {
   try {
     return read();

@@ -24,7 +24,7 @@ export interface Arguments {
   all(flag: string): readonly string[];
 }
 
-/** Parses `argv`. `most`: the number of positional arguments that the command takes. Throws an `Exit` (2) for wrong usage. */
+/** Parses `argv`. `maxWords`: the number of positional arguments that the command takes. Throws an `Exit` (2) for wrong usage. */
 export function readArguments(argv: readonly string[], flags: Flags, maxWords: number): Arguments {
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, { value, short }]) => [

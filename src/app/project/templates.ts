@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TemplateTask, Loaded, Template } from '../../config/index.ts';
-import { faultText, fillTemplate, PLAN_FOLDER, shownPath, TEMPLATE_NAME, templatesIn } from '../../config/index.ts';
+import { faultText, fillTemplate, PLAN_FOLDER, shownPath, templatesIn } from '../../config/index.ts';
 import { templateText } from '../../config/index.ts';
 import type { Role } from '../../domain/agents/role.ts';
 import { cappedEffort, type Effort, withEffort } from '../../domain/models/provider.ts';
@@ -11,7 +11,7 @@ import { type PersonTask, toPersonForm } from '../../domain/plan/plan-view.ts';
 import type { DraftPlan } from '../../domain/plan/plan.ts';
 import { writesOf } from '../../domain/plan/writes.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
-import { suggestion } from '../../domain/text/text.ts';
+import { suggestion, TEMPLATE_NAME } from '../../domain/text/text.ts';
 import { agentBudget, type Rules } from '../../policy/index.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';
 import type { TemplateInfo, TemplateRequest } from '../../ports/project-service.ts';

@@ -89,7 +89,7 @@ function reviewsLines(forced: readonly MandatoryReview[], paint: Io['paint']): r
 function reviewLines(node: MandatoryReview, paint: Io['paint']): readonly string[] {
   const { asked, used, because } = node.model;
   const model = because === null ? asked : `${asked} -> ${used} (${because})`;
-  const cost = node.estimatedCost === null ? 'price not known' : formatCost(node.estimatedCost * node.runs);
+  const cost = priceText(node.estimatedCost === null ? null : node.estimatedCost * node.runs);
   const runs = node.runs === 1 ? '' : `, ${node.runs} runs`;
   const without = node.onFailure === 'block' ? 'blocks the work unless it passes' : 'warns unless it passes';
   return [

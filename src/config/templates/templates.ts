@@ -11,7 +11,7 @@ import { readDraft } from '../../domain/plan/check-plan.ts';
 import type { PersonTask } from '../../domain/plan/plan-view.ts';
 import { type DraftPlan, DraftTask } from '../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { suggestion } from '../../domain/text/text.ts';
+import { ARGUMENT_NAME, suggestion, TEMPLATE_NAME } from '../../domain/text/text.ts';
 import type { TemplateInfo, TemplateRequest } from '../../ports/project-service.ts';
 import { issueFaults, nameOf } from '../files/layer.ts';
 import { type ConfigFault, faultText, fileFault, readText } from '../files/read-text.ts';
@@ -20,9 +20,6 @@ import type { Path } from '../schema/schema.ts';
 
 /** The folder of templates in a project and in Mimir's own package. */
 export const PLAN_FOLDER = '.mimir/plans';
-
-/** Valid names of templates and their files. */
-export const TEMPLATE_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
 const Argument = z.strictObject({
   description: z.string().trim().max(500).default(''),
@@ -90,7 +87,7 @@ function slotFaults(file: string, tree: Tree, { arguments: known }: TemplateFile
   const slots = textsIn(tree).flatMap(({ at, text }) => slotsIn(text).map((slot) => ({ at, slot })));
   const fault = (at: Path, problem: string, remedy: string): ConfigFault => faultAt(file, tree, at, problem, remedy);
   const misnamed = names
-    .filter((name) => !ARGUMENT.test(name))
+    .filter((name) => !ARGUMENT_NAME.test(name))
     .map((name) =>
       fault(
         ['arguments', name],
@@ -198,9 +195,6 @@ function wantedWords(one: TemplateInfo['arguments'][number]): string {
 /** `{{name}}`, or the literal, which has no name. Slots cannot be nested, and matching takes linear time. */
 const SLOT = /\{\{([^{}"]*)\}\}|\{\{"\{\{"\}\}/g;
 
-/** Valid names of arguments, as typed after `--set`. */
-const ARGUMENT = /^[a-z][a-z0-9_-]{0,39}$/;
-
 const slotsIn = (text: string): readonly string[] =>
   [...text.matchAll(SLOT)].flatMap(([, name]) => (name === undefined ? [] : [name.trim()]));
 
@@ -254,7 +248,7 @@ function wishProblem({ name, arguments: all }: TemplateRequest, tasks: readonly 
   }
   const texts = tasks.flatMap(({ description, writes = [] }) => [description, ...writes]);
   for (const { name: argument, text } of all) {
-    if (!ARGUMENT.test(argument))
+    if (!ARGUMENT_NAME.test(argument))
       return `"${argument}" is not a valid argument name: use lower-case letters, digits, "-" and "_"`;
     if (text.trim() === '') return `the text to replace with {{${argument}}} is empty`;
     if (!texts.some((one) => one.includes(text)))
@@ -337,7 +331,7 @@ export function parsePlanText(text: string, file: string): Result<unknown, strin
 
 /**
  * Quoted texts stay on one line, because the library writes some multi-line ones that it reads back differently. Characters that files may not
- * have (unfit.ts) are escaped.
+ * have are escaped.
  */
 export function stringifyYaml(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false });

@@ -48,7 +48,7 @@ export function trustQuestion(projectRoot: string, places: Where, look: TrustLoo
   const seen = { ...nothing, digest: trusted.digestOf(files.value), brings };
   const stateIf = (state: ProjectTrust['state']): ProjectTrust['state'] => (brings.length === 0 ? 'nothing' : state);
   const record = trusted.readRecord(root, places);
-  // An invalid record does not count, but must not make a listed folder look new either.
+  // Where a record is invalid, a listed folder is new as well: what was shown of it before is not known.
   if (!record.ok) return { ...seen, state: stateIf('new'), notes: [...notes, record.fault] };
   const changes = changesOf(root, record.value, files.value, look.diff);
   const known = changes.length > 0 ? 'changed' : 'trusted';

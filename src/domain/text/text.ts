@@ -221,3 +221,9 @@ export const SESSION_ID = /^[0-9a-z-]{4,64}$/;
 export const isAgentId = (value: unknown): value is Id<'AgentId'> => typeof value === 'string' && AGENT_ID.test(value);
 export const isSessionId = (value: unknown): value is Id<'SessionId'> =>
   typeof value === 'string' && SESSION_ID.test(value);
+
+/** Valid names of plan templates and their files. */
+export const TEMPLATE_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
+
+/** Valid names of the arguments of a template, as typed after `--set`. */
+export const ARGUMENT_NAME = /^[a-z][a-z0-9_-]{0,39}$/;

@@ -6,6 +6,7 @@ import { memoize } from '../../../domain/memoize.ts';
 import type { AgentState, OpenCall, RunState } from '../../../events/index.ts';
 import { committed, spentOf, tokensOfAgent } from '../../../events/index.ts';
 import { agentTime } from '../agent-counts.ts';
+import { priceText } from '../text/format.ts';
 
 /** Reserved for calls whose process ended first. The provider may have billed them; they count against limits. */
 export interface Uncertain {
@@ -147,5 +148,5 @@ function remainingTasksText({ plan, agents }: RunState): readonly string[] {
   if (open.length === 0) return [left];
   const known = open.every(({ estimatedCost }) => estimatedCost !== null);
   const sum = open.reduce((total, { estimatedCost }) => total + (estimatedCost ?? 0), 0);
-  return [left, known ? `est. ${formatCost(sum)}` : 'price unknown'];
+  return [left, known ? `est. ${formatCost(sum)}` : priceText(null)];
 }

@@ -15,6 +15,7 @@ import { Permission, PERMITTED } from '../../../domain/plan/plan.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import { checksText, readChecks } from '../../../domain/plan/task-checks.ts';
 import { defined } from '../../../domain/result.ts';
+import { ARGUMENT_NAME } from '../../../domain/text/text.ts';
 import { dependantsOf } from '../../../domain/plan/plan-view.ts';
 import type { AgentState } from '../../../events/index.ts';
 import type { TemplateRequest } from '../../../ports/project-service.ts';
@@ -159,7 +160,7 @@ async function askVariables(plan: SoundPlan, session: LineSession): Promise<Temp
     if (text === '') return values;
     if (plan.tasks.some((task) => task.description.includes(text))) {
       const name = (await asked('Name of the variable, one word: ')).toLowerCase();
-      if (!/^[a-z][a-z0-9_-]{0,39}$/.test(name)) session.say('That is not one word of letters: skipped.');
+      if (!ARGUMENT_NAME.test(name)) session.say('That is not one word of letters: skipped.');
       else if (values.some((one) => one.name === name)) session.say(`The variable ${name} already exists: skipped.`);
       else values.push({ name, text });
     } else session.say('No task contains this text.');

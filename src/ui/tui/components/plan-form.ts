@@ -1,7 +1,7 @@
 /** Parts of the dialogs about a plan: names of tasks, forms that become one edit, their fields, and the check of an edit. */
 import { askedName } from '../../../domain/plan/estimate.ts';
 import { formatWrites, parseWrites } from '../../../app/actions/index.ts';
-import { formatTimeLimit, formatTokens, type Line, parallelCandidates } from '../../../app/views/index.ts';
+import { formatTimeLimit, formatTokens, type Line, parallelCandidates, priceText } from '../../../app/views/index.ts';
 import { type Budget, typedLimit } from '../../../domain/budget.ts';
 import { TaskId } from '../../../domain/ids.ts';
 import { cappedEffort, type Effort, EFFORTS } from '../../../domain/models/provider.ts';
@@ -185,7 +185,7 @@ const providerOf = (id: string): string => id.split('/')[0] ?? '';
 /** `$15 / $75 per M      200k     deep   anthropic`: prices of input and output, window, grade, provider, in columns. */
 function modelNote({ id, grade, window, price, tools }: ModelOption, longest: number): string {
   const can = tools === false ? 'no tools' : (grade ?? '');
-  return `${priceText(price)} ${formatTokens(window).padEnd(7)}  ${can.padEnd(5)}  ${providerOf(id).padEnd(longest)}`;
+  return `${ratesText(price)} ${formatTokens(window).padEnd(7)}  ${can.padEnd(5)}  ${providerOf(id).padEnd(longest)}`;
 }
 
 /** Headings of a list of models, aligned with `modelNote`. */
@@ -194,8 +194,8 @@ export const MODEL_HEADS = ['model', `${'price in / out'.padEnd(20)} context  de
 /** Columns of a price: `$0.075 / $0.3 per M`. */
 const PRICE = 20;
 
-function priceText(price: ModelOption['price']): string {
-  if (price === null) return 'price unknown'.padEnd(PRICE);
+function ratesText(price: ModelOption['price']): string {
+  if (price === null) return priceText(null).padEnd(PRICE);
   if (price.input === 0 && price.output === 0) return 'free'.padEnd(PRICE);
   // Cheap models cost fractions of a cent.
   const dollars = (value: number): string => `$${Number(value.toFixed(3))}`;

@@ -8,6 +8,7 @@ import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import { dependantsOf, totalsOf } from '../../../../domain/plan/plan-view.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../../../domain/result.ts';
+import { ARGUMENT_NAME, TEMPLATE_NAME } from '../../../../domain/text/text.ts';
 import type { TemplateRequest } from '../../../../ports/project-service.ts';
 import type { RunState } from '../../../../events/index.ts';
 import { budgetFields, checkFields, checksOf, descendants, editForm } from '../../components/plan-form.ts';
@@ -317,8 +318,6 @@ export const keepDialog = (plan: SoundPlan, task: string): Dialog =>
     (keep) => ({ app: { keep } }),
   );
 
-const TEMPLATE_NAME = /^[a-z][a-z0-9-]{0,39}$/;
-
 function templateOf(plan: SoundPlan, values: FormValues): Result<TemplateRequest, string> {
   const name = textIn(values, 'name');
   if (!TEMPLATE_NAME.test(name))
@@ -341,7 +340,7 @@ function argumentOf(line: string, plan: SoundPlan): Result<TemplateRequest['argu
   const [, named, rest] = /^([A-Za-z][\w-]*)\s*=\s*(.+)$/.exec(line) ?? [];
   const text = rest ?? line;
   const name = slug(named ?? text);
-  if (!TEMPLATE_NAME.test(name)) return fail(`Variables: give "${text}" a name, for example path = ${text}`);
+  if (!ARGUMENT_NAME.test(name)) return fail(`Variables: give "${text}" a name, for example path = ${text}`);
   const stands = plan.tasks.some(({ description }) => description.includes(text));
   return stands ? ok({ name, text }) : fail(`Variables: no task contains "${text}"`);
 }

@@ -95,7 +95,7 @@ function budgetForm(agent: AgentState, { state }: Context): Dialog {
 
 // The form for a child agent. The engine decides whether the child is allowed.
 
-/** The default role (domain/agents/spawn.ts). */
+/** The role of a child where none is named. */
 const USUAL = 'code';
 const OWN_MODEL = '';
 

@@ -142,7 +142,7 @@ describe('keys of the plan screen', () => {
       ['sonnet-4.5', '$3 / $15 per M       200k            anthropic', null],
       ['o3', '$2 / $8 per M        200k            openai   ', null],
       ['gpt-5', '$1.25 / $10 per M    200k            openai   ', null],
-      ['qwen-3', 'price unknown        200k            local    ', null],
+      ['qwen-3', 'price not known      200k            local    ', null],
       ['offline', 'free                 200k            offline  ', null],
       [
         'o4-mini',

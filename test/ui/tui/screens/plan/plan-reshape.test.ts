@@ -92,6 +92,7 @@ describe('reshaping a plan', () => {
     const values = (name: string, words: string) => ({ texts: { name, description: 'Often', words }, checks: {} });
     expect(asked.fields[0]?.is === 'text' && asked.fields[0].value).toBe('fix-the-token-refresh-race');
     expect(asked.check(values('Not a name', ''))).toContain('Name: use lower-case letters');
+    expect(asked.check(values('2-step-fix', ''))).toBeNull();
     expect(asked.check(values('fix', 'path = src/nowhere'))).toBe('Variables: no task contains "src/nowhere"');
     expect(asked.check(values('fix', 'TokenStore\ntokenstore = TokenStore'))).toBe(
       'Variables: tokenstore is defined twice',
