@@ -182,4 +182,40 @@ describe('after a run', () => {
     again.press('q');
     await again.leaves();
   });
+
+  it('line mode lists each change with a number, marks and undoes one, and comments to its agent', async () => {
+    const files = { ...LEDGER, 'a.ts': 'const one = 1;\n\nconst two = 2;\n' };
+    const command = "sed -i 's/one = 1/first = 1/; s/two = 2/second = 2/' a.ts";
+    const rules = [
+      { when: { last: 'why not uno' }, answer: { text: 'Because of the style.' } },
+      { when: { first: '# Roles' }, answer: { text: planText(['Name it', 'code']) } },
+      { when: { first: '^Name it', turn: 1 }, answer: { calls: [{ tool: 'bash', input: { command } }] } },
+      { answer: { text: 'Done.' } },
+    ];
+    const { machine } = await ownModel('anthropic', { script: { rules }, files });
+    const dumb = { cols: 100, rows: 60, env: { TERM: 'dumb' } };
+    const person = machine.opens(['Name it all', '--mode', 'yolo'], dumb);
+    const says = async (line: string, ...answers: readonly (string | RegExp)[]): Promise<void> => {
+      person.type(line);
+      person.press('enter');
+      await person.sees(...answers);
+    };
+    await person.sees('Proceed?');
+    await says('Y', 'completed: 1 agent');
+    await says('mark 1', 'There is no change 1: changes lists them.');
+    await says('changes', /1\. a\.ts:1 \+1 -1/, /2\. a\.ts:3 \+1 -1/);
+    await says('mark 1', 'Accepted: a.ts:1');
+    await says('changes file', /1\. 1 .*main \+1 -1, accepted/, /2\. 3 .*main \+1 -1/);
+    await says('reject 2', '-const second = 2;', '+const two = 2;', /Undo .*\?/);
+    await says('y', /undid the changes of main/);
+    expect(readFileSync(join(machine.project, 'a.ts'), 'utf8')).toBe('const first = 1;\n\nconst two = 2;\n');
+    await says('comment 1 why not uno', 'Because of the style.');
+    await says('quit');
+    await person.leaves();
+    const events = jsonLines((await machine.mimir('events', '--json')).out);
+    expect(of(events, 'message.sent').at(-1)).toMatchObject({
+      to: 'ROOT::S1',
+      content: 'About your change of a.ts:1: why not uno',
+    });
+  });
 });

@@ -5,7 +5,7 @@ import { goesOnElsewhere, handOver, stopKept } from '../../app/client/index.ts';
 import { EXIT, Exit, IS_YES, sanitise, saveCopy, world, wrongUse } from '../../app/process/index.ts';
 import { planFigures } from '../../app/reports/index.ts';
 import { capitalise, isOpen, operationsInFlight } from '../../app/views/index.ts';
-import type { Millis, SessionId } from '../../domain/ids.ts';
+import type { AgentId, Millis, SessionId } from '../../domain/ids.ts';
 import { fail, type Result } from '../../domain/result.ts';
 import { EMPTY, type MimirEvent, type RunState } from '../../events/index.ts';
 import type { Command, Controls, Refusal } from '../../ports/controls.ts';
@@ -145,8 +145,8 @@ export class LineSession {
     else this.refuse(started.fault.text);
   }
 
-  resume(id: SessionId, followUp?: string): Promise<void> {
-    return this.begin(this.service.resume(id, followUp), world.now());
+  resume(id: SessionId, followUp?: string, to?: AgentId): Promise<void> {
+    return this.begin(this.service.resume(id, followUp, ...(to === undefined ? [] : [to])), world.now());
   }
 
   /** Follows a run: its events are printed from now on. */

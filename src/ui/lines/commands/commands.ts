@@ -7,6 +7,7 @@ import { LOOK_COMMANDS } from './look.ts';
 import { at, mimirCommand, own, OWN_WORDS, type Placeless } from './perform.ts';
 import { PLAN_COMMANDS } from './plan.ts';
 import { RUN_COMMANDS } from './run.ts';
+import { REVIEW_COMMANDS } from './review.ts';
 import { SESSION_COMMANDS } from './sessions.ts';
 
 const verbosity = (name: Verbosity): Placeless =>
@@ -17,6 +18,7 @@ const verbosity = (name: Verbosity): Placeless =>
 
 export const LINE_COMMANDS: readonly LineCommand[] = [
   ...SESSION_COMMANDS,
+  ...REVIEW_COMMANDS,
   ...PLAN_COMMANDS,
   ...LOOK_COMMANDS,
   ...RUN_COMMANDS,

@@ -1,6 +1,7 @@
 /** The review screen: all changes that are left of a run, hunk by hunk: accepted, undone, or commented to the agent. */
 import type { Line } from '../../../../app/views/index.ts';
-import { closedReason, fit, fitText, labelOf, lineWidth, plural } from '../../../../app/views/index.ts';
+import { commentOn, fit, fitText, labelOf, lineWidth, placeOf, plural } from '../../../../app/views/index.ts';
+import { type Grouping, GROUPINGS, type ReviewItem, reviewGroups } from '../../../../app/views/index.ts';
 import { span, spread, toLabel, widthOf, wrap } from '../../../../app/views/index.ts';
 import { messageMain, whyNotMessage } from '../../../../app/actions/index.ts';
 import type { AuthoredHunk } from '../../../../domain/changes/authorship.ts';
@@ -11,7 +12,6 @@ import { bind, cycled, settled, stepOf } from '../../frame/keymap.ts';
 import type { Binding, Context, Dialog, Effect, Screen } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import { beside, pane, scrollBar, sized, strong, tint, windowTop } from '../../text/blocks.ts';
-import { type Grouping, GROUPINGS, type ReviewItem, reviewGroups } from './hunks.ts';
 
 export interface ReviewView {
   readonly by: Grouping;
@@ -55,24 +55,23 @@ function commented(ui: ReviewView, context: Context): Effect<ReviewView> {
   return item === undefined ? {} : { dialog: commentDialog(item, context.state) };
 }
 
-function commentDialog({ file, lines, agent }: ReviewItem, state: RunState): Dialog {
-  const place = lines === '' ? file.path : `${file.path}:${lines}`;
+function commentDialog(item: ReviewItem, state: RunState): Dialog {
+  const { agent } = item;
   const isOver = state.finished !== null;
-  const one = state.agents.get(agent);
-  const continues = one !== undefined && closedReason(one) === null;
-  const who = continues ? labelOf(state, agent) : 'main';
-  const about = continues ? `About your change of ${place}: ` : `About ${place}, changed by ${labelOf(state, agent)}: `;
+  const { to, about } = commentOn(state, item);
+  const who = to === null ? 'main' : labelOf(state, to);
+  const isAtWork = state.agents.get(agent)?.outcome === null;
   return {
     is: 'text',
-    title: `Comment on ${toLabel(place)}`,
-    hint: `${toLabel(who)} gets it ${isOver ? 'and the run continues' : one?.outcome === null ? 'before its next turn' : 'and continues'}`,
+    title: `Comment on ${toLabel(placeOf(item))}`,
+    hint: `${toLabel(who)} gets it ${isOver ? 'and the run continues' : isAtWork ? 'before its next turn' : 'and continues'}`,
     value: '',
     lines: 4,
     yes: 'send',
     check: (text) => messageMain.whyNot(state, { text }),
     then: (text) =>
       isOver && state.session !== null
-        ? { app: { resume: state.session, followUp: `${about}${text}`, ...(continues ? { to: agent } : {}) } }
+        ? { app: { resume: state.session, followUp: `${about}${text}`, ...(to === null ? {} : { to }) } }
         : { commands: [{ do: 'message', to: agent, text: `${about}${text}`, delivery: 'important' }] },
   };
 }

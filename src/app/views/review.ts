@@ -1,10 +1,11 @@
 /** The changes of a run as a person reviews them: each hunk with its agents, in groups. */
-import { diffLinesOf, labelOf } from '../../../../app/views/index.ts';
-import type { AuthoredFile, AuthoredHunk } from '../../../../domain/changes/authorship.ts';
-import type { AgentId } from '../../../../domain/ids.ts';
-import { jsonDigest } from '../../../../domain/digest.ts';
-import { memoize } from '../../../../domain/memoize.ts';
-import type { RunState } from '../../../../events/index.ts';
+import type { AuthoredFile, AuthoredHunk } from '../../domain/changes/authorship.ts';
+import type { AgentId } from '../../domain/ids.ts';
+import { jsonDigest } from '../../domain/digest.ts';
+import { memoize } from '../../domain/memoize.ts';
+import type { RunState } from '../../events/index.ts';
+import { closedReason, labelOf } from './agents/agent-lines.ts';
+import { diffLinesOf } from './authors.ts';
 
 export const GROUPINGS = ['agent', 'task', 'file'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -74,4 +75,15 @@ function titleOf(state: RunState, { file, agent }: ReviewItem, by: Grouping): st
   const one = state.agents.get(agent);
   const task = by === 'task' ? state.plan?.tasks.find(({ id }) => id === one?.taskId) : undefined;
   return task?.description ?? labelOf(state, agent);
+}
+
+/** `src/a.ts:12-14`, or the file alone. */
+export const placeOf = ({ file, lines }: ReviewItem): string => (lines === '' ? file.path : `${file.path}:${lines}`);
+
+/** Who gets a comment on a change, its agent or main where that cannot go on, and the words before it. */
+export function commentOn(state: RunState, item: ReviewItem): { readonly to: AgentId | null; readonly about: string } {
+  const one = state.agents.get(item.agent);
+  return one !== undefined && closedReason(one) === null
+    ? { to: item.agent, about: `About your change of ${placeOf(item)}: ` }
+    : { to: null, about: `About ${placeOf(item)}, changed by ${labelOf(state, item.agent)}: ` };
 }
