@@ -372,7 +372,7 @@ export const Settings = section({
       people: key(names, PEOPLE),
     }),
   ),
-  retention: granted(section({ sessions: key(Duration, 'How long sessions are kept') })),
+  retention: granted(section({ sessions: key(Duration, 'No effect in this version: no session is deleted') })),
   minVersion: managed(
     z.string().regex(/^\d{1,6}(?:\.\d{1,6}){0,2}$/, 'use a version in quotes, such as "1.0"'),
     'Oldest version of Mimir that may use this policy, such as "1.0"',

@@ -24,7 +24,7 @@ import { ruleOf, type Settings } from '../schema/schema.ts';
 import { inForce, type KnownNames } from './check.ts';
 import { managedForced } from './mandatory-reviews.ts';
 import { type NamedModel, ownModels } from './model-lists.ts';
-import { keptBackNotes, networkNotes } from './to-rules.ts';
+import { keptBackNotes, withoutEffectNotes } from './to-rules.ts';
 
 export interface Sources {
   /** The folder of Mimir itself, whose `.mimir` has the defaults. */
@@ -142,7 +142,7 @@ function together(
       ...notes,
       ...roles.value.notes,
       ...instructions.notes,
-      ...networkNotes(layers),
+      ...withoutEffectNotes(layers),
       ...withoutEffect(values),
       ...keptBackNotes(layers),
       ...shortSecretNotes(secrets),

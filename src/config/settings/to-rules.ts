@@ -9,7 +9,7 @@ import { Permission, PERMITTED, type Permitted } from '../../domain/plan/plan.ts
 import { CREDENTIALS } from '../../domain/text/redact.ts';
 import type { SandboxRules, BudgetRule, CommandRule, CommandRules, Rule, Rules } from '../../policy/index.ts';
 import { builtIn } from '../../policy/index.ts';
-import type { Layer } from '../files/layer.ts';
+import { type Layer, valueAt } from '../files/layer.ts';
 import { amount, binding, type Effective, type Holding, type LayerValue, settle, textsOf } from '../files/merge.ts';
 import type { ConfigFault } from '../files/read-text.ts';
 import { childRulesFrom, forcedRules } from './mandatory-reviews.ts';
@@ -333,10 +333,19 @@ function isOutside(written: string, ofProject: boolean, key: PathKey): boolean {
   return (ofProject || key === 'allowWrite') && path.normalize(written).startsWith('..');
 }
 
-/** One line for each layer that lists network domains, which have no effect in this version. */
-export const networkNotes = (layers: readonly Layer[]): readonly string[] =>
-  layers.flatMap((layer) => {
-    if ((layer.settings.sandbox?.network?.allowedDomains ?? []).length === 0) return [];
-    const place = placeText(layer.reason(['sandbox', 'network', 'allowedDomains']));
-    return [`${place}: sandbox.network.allowedDomains: commands have no network in this version`];
-  });
+/** Keys that have no effect in this version, each with the reason. */
+const WITHOUT_EFFECT = [
+  { path: ['sandbox', 'network', 'allowedDomains'], why: 'commands have no network in this version' },
+  { path: ['retention', 'sessions'], why: 'no session is deleted in this version' },
+] as const;
+
+/** One line for each layer that sets one of them. */
+export const withoutEffectNotes = (layers: readonly Layer[]): readonly string[] =>
+  layers.flatMap((layer) =>
+    WITHOUT_EFFECT.flatMap(({ path: key, why }) => {
+      const value = valueAt(layer.settings, key) ?? [];
+      return Array.isArray(value) && value.length === 0
+        ? []
+        : [`${placeText(layer.reason(key))}: ${key.join('.')}: ${why}`];
+    }),
+  );

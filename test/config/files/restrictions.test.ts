@@ -184,9 +184,13 @@ describe('the box', () => {
     expect(faults({ user: 'env: { passthrough: ["A=B"] }\n' })).toEqual([
       `${USER}:1:22: env.passthrough[0] is not the name of a variable — use a variable name such as JAVA_HOME`,
     ]);
-    expect(loaded({ user: 'sandbox: { network: { allowedDomains: [a.example] } }\n' }).notes).toEqual([
+    expect(
+      loaded({ user: 'sandbox: { network: { allowedDomains: [a.example] } }\nretention: { sessions: 90d }\n' }).notes,
+    ).toEqual([
       `${USER}:1: sandbox.network.allowedDomains: commands have no network in this version`,
+      `${USER}:2: retention.sessions: no session is deleted in this version`,
     ]);
+    expect(loaded({ user: 'sandbox: { network: { allowedDomains: [] } }\n' }).notes).toEqual([]);
     expect(faults({ project: 'env: { passthrough: [JAVA_HOME] }\n' })).toEqual([
       expect.stringContaining('env.passthrough cannot be set by a project'),
     ]);
