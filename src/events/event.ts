@@ -443,7 +443,7 @@ export interface Spawned {
   readonly by: 'person' | AgentId;
   /** As requested; null: it has its fallback name. */
   readonly friendly: string | null;
-  /** Seconds; see `SpawnWish`. */
+  /** Seconds; see `SpawnRequest`. */
   readonly wait: number | null;
   /** Relative to the project's root; empty: the root itself. */
   readonly workingDir: string;

@@ -42,7 +42,7 @@ export type Purpose =
 export interface ModelRequest {
   readonly model: ModelId;
   readonly agent: AgentId;
-  /** The same for a repetition after a crash, so that providers with idempotency never bill it twice. */
+  /** Names this one call; each repetition has another. */
   readonly call: CallId;
   readonly purpose: Purpose;
   readonly system: string;

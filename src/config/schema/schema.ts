@@ -41,7 +41,7 @@ const money = {
     'Maximum tokens: input, output and cache writes in full, cache reads at one tenth; 0 allows none',
   ),
 };
-const Limits = section({ ...money, maxDuration: key(Duration) });
+const Limits = section({ ...money, maxDuration: key(Duration, 'Running time; an agent’s includes its children’s') });
 const DayLimits = section(money);
 
 const RoleSettings = section({

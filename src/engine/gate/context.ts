@@ -76,8 +76,6 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal, otherw
   }
 }
 
-/** The message of an unexpected error. */
-
 /** Why a model could not be asked, in the only terms that the agent loop acts on. */
 export type AskFault =
   | { readonly is: 'budget'; readonly text: string }

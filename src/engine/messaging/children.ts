@@ -73,8 +73,8 @@ export class Children {
   }
 
   /**
-   * Call once after `reopen`. Restarts unfinished children, and revives finished agents with unread messages. `isTaken`: agents that the
-   * caller restarts itself.
+   * Call after `reopen`. Restarts unfinished children that do not run yet, or ends those that cannot continue, and revives ended agents with
+   * unread messages. `isTaken`: ended agents that the caller restarts itself.
    */
   resume(isTaken: (agent: AgentId) => boolean = () => false): void {
     const { parts } = this;

@@ -88,7 +88,7 @@ const MOST_CHARACTERS = 100_000;
 
 /**
  * The first line that `command` prints, if its first program is an `echo` or a `printf` that contains the whole line, without pipe, redirection or
- * background. ` ` ends a line like a real line break. Otherwise null; never throws.
+ * background. The two characters `\n` end a line like a real line break. Otherwise null; never throws.
  */
 export function firstLineEchoed(command: string): string | null {
   if (command.length > MOST_CHARACTERS) return null;

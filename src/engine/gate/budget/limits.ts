@@ -88,7 +88,7 @@ export function timeOver(state: events.RunState, limit: Limit, now: Millis, time
 
 const reportedTime = (spent: Millis, limit: Millis): Millis => (Number.isFinite(spent) ? spent : limit);
 
-/** Running time of an agent plus that of children it waited for, while its own clock was paused. The run has a single clock. */
+/** Running time of an agent plus that of all its descendants, also while they ran beside it. The run has a single clock. */
 export function timeOf(state: events.RunState, agent: AgentId, now: Millis): Millis {
   const one = state.agents.get(agent);
   if (one === undefined) return 0;

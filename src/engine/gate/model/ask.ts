@@ -147,7 +147,7 @@ function endWithoutModel(asking: Asking, cause: Cause, tried: Tried, text: strin
     recordDenied(parts, { agent: order.agent, subject: blocked.model, action: 'model' }, blocked.reason);
     return { is: 'denied', text: `${text}; no other model is allowed: ${reasonText(blocked.reason)}` };
   }
-  // The run continues without a report (merge.ts hands over the results as they are) or a draft, so it is not paused for them.
+  // The run continues without a report (run/report.ts hands over the results as they are) or a draft, so it is not paused for them.
   if (purpose?.is === 'merge' || purpose?.is === 'draft' || !parts.providers.allDown()) return { is: 'model', text };
   const nobody = `no model could be reached: ${text}`;
   // The person who waits for the plan can plan manually or retry.

@@ -242,7 +242,7 @@ function mismatch({ models, rules }: GateParts, { id }: ModelOption, reply: Mode
   return { is: 'mismatch', message, spent };
 }
 
-// The end of a call in the log: the true usage replaces the reservation and never exceeds it.
+// The end of a call in the log: the true usage replaces the reservation, which bounds it. A cost that the provider itself names has no bound.
 
 interface Asked extends Pick<Asking, 'parts' | 'model'> {
   readonly request: ModelRequest;
