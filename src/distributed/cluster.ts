@@ -46,6 +46,8 @@ export interface Cluster {
 
 interface Waiting {
   readonly agent: string;
+  /** Aborted: it was stopped, so that it is not begun again. */
+  readonly signal: AbortSignal;
   readonly resolve: (result: StepResult) => void;
   readonly onLive: (text: string) => void;
   readonly message: Message;
@@ -64,8 +66,8 @@ const AGAIN_MS = 500;
 const KEPT_DAYS = 7;
 /** How often the run tells that it is there. */
 const SEEN_MS = 10_000;
-/** How long a stopped step may take to tell what it has done. */
-const STOP_MS = 3000;
+/** How long a stopped step may take to tell what it has done: within the two seconds that an agent has to end. */
+const STOP_MS = 1500;
 
 const Result = z.object({ step: z.string(), body: z.string() });
 
@@ -135,22 +137,29 @@ class RunCluster implements Cluster {
     signal: AbortSignal,
     onLive: (text: string) => void,
   ): Promise<StepResult | null> {
-    const ids = await this.patiently(() => Promise.all(parts.map((part) => this.store.keep(part))));
-    if (ids === null || signal.aborted) return null;
-    const message = signed({ ...step, parts: ids }, this.options.run, this.options.key);
+    if (signal.aborted) return null;
     const done = Promise.withResolvers<StepResult | null>();
     const one = this.agentOf(agent);
-    this.waiting.set(step.id, { agent, resolve: done.resolve, onLive, message });
+    const send = async (): Promise<void> => {
+      const ids = await this.patiently(() => Promise.all(parts.map((part) => this.store.keep(part))), signal);
+      if (ids === null || signal.aborted) return done.resolve(null);
+      const message = signed({ ...step, parts: ids }, this.options.run, this.options.key);
+      this.waiting.set(step.id, { agent, signal, resolve: done.resolve, onLive, message });
+      await this.patiently(() => this.begin(one).then(() => this.sendTo(one, message)), signal);
+    };
+    const sent = send();
     const stop = (): void => {
-      void this.patiently(() => this.sendTo(one, { is: 'stop', id: step.id }));
+      // What is on its way may arrive: the stop follows it.
+      if (this.waiting.has(step.id))
+        void sent.then(() => (one.begun ? this.patiently(() => this.sendTo(one, { is: 'stop', id: step.id })) : null));
       setTimeout(() => done.resolve(null), STOP_MS);
     };
     signal.addEventListener('abort', stop, { once: true });
     const leave = (): void => done.resolve(null);
     this.over.signal.addEventListener('abort', leave, { once: true });
     try {
-      await this.patiently(() => this.begin(one).then(() => this.sendTo(one, message)));
-      return await done.promise;
+      // Both: a fault of the first is thrown, and the second ends also while the first waits for the database.
+      return await Promise.race([sent.then(() => done.promise), done.promise]);
     } finally {
       signal.removeEventListener('abort', stop);
       this.over.signal.removeEventListener('abort', leave);
@@ -169,10 +178,11 @@ class RunCluster implements Cluster {
 
   async close(): Promise<void> {
     if (this.over.signal.aborted) return;
-    for (const agent of this.agents.keys()) await Promise.race([this.ended(agent), afterMs(STOP_MS)]);
+    await Promise.race([Promise.all([...this.agents.keys()].map((agent) => this.ended(agent))), afterMs(STOP_MS)]);
     this.over.abort();
     for (const end of this.ends) end();
-    if (this.isRegistered) await this.forget().catch(() => undefined);
+    // What stays because the database is away is removed a week later.
+    if (this.isRegistered && this.troubles.database === null) await this.forget().catch(() => undefined);
     await this.client.destroy();
   }
 
@@ -280,7 +290,8 @@ class RunCluster implements Cluster {
   /** Begins workflows again that have ended while a step was on its way to them, and sends the step to the new one. */
   private async beginAgain(): Promise<void> {
     const open = [...this.agents.values()].filter(({ begun }) => begun);
-    const waitingFor = (agent: string) => [...this.waiting.values()].filter((one) => one.agent === agent);
+    const waitingFor = (agent: string) =>
+      [...this.waiting.values()].filter((one) => one.agent === agent && !one.signal.aborted);
     const asked = open.filter(({ order }) => waitingFor(order.agent).length > 0);
     if (asked.length === 0) return;
     const workflowIDs = asked.map(({ order, attempt }) => workflowId(order, attempt));
@@ -333,10 +344,10 @@ class RunCluster implements Cluster {
     return done.value;
   }
 
-  /** Repeats `act` until the database takes it; null when the run is over. */
-  private async patiently<T>(act: () => Promise<T>): Promise<T | null> {
+  /** Repeats `act` until the database takes it; null when the run is over, or `signal` is aborted first. */
+  private async patiently<T>(act: () => Promise<T>, signal = this.over.signal): Promise<T | null> {
     for (;;) {
-      if (this.over.signal.aborted) return null;
+      if (this.over.signal.aborted || signal.aborted) return null;
       try {
         return await act();
       } catch (error) {

@@ -174,6 +174,25 @@ it('waits while the database is away, says so, and continues', async () => {
   expect(at.lines()).toEqual(['1', '2']);
 });
 
+it('lets steps be stopped and the run end while the database is away, within the time that agents have', async () => {
+  const at = await bench();
+  await at.worker('a');
+  const control = new AbortController();
+  const ids = ['one', 'two', 'three'];
+  for (const id of ids) expect(await at.step(id, id)).toBe('done on a');
+  const running = at.step('one', 'running', { ms: 600_000, signal: control.signal });
+  await until(() => at.lines().includes('running'));
+  at.way.cut();
+  const asked = ids.map((id) => at.step(id, `${id} later`, { signal: control.signal }));
+  await until(() => at.troubles.length > 0);
+  const before = performance.now();
+  control.abort();
+  expect(await Promise.all([running, ...asked])).toEqual(['nothing', 'nothing', 'nothing', 'nothing']);
+  const stopped = performance.now();
+  await at.cluster.close();
+  expect([stopped - before < 2000, performance.now() - stopped < 3000]).toEqual([true, true]);
+});
+
 it('does not refuse a step that has run while the database is away: it waits with what it has to keep', async () => {
   const at = await bench();
   const worker = await at.worker('a');

@@ -12,7 +12,7 @@ import type { World } from '../../../ports/world.ts';
 import * as budgets from '../budget/budgets.ts';
 import type { LimitMet } from '../budget/limit.ts';
 import { type Asked as AskedOf, type Reservation, reserve, settle } from '../budget/reserve.ts';
-import { isReviewer, type Question, stopped } from '../context.ts';
+import { isReviewer, orAborted, type Question, stopped } from '../context.ts';
 import type { GateParts } from '../budget/parts.ts';
 import { decodeReply, encodeRequest } from '../text-protocol.ts';
 import { type GateFault, type Step, stepSignal, warn, whileWaiting, whyEnded } from './call-scope.ts';
@@ -84,7 +84,7 @@ async function boundFor({ parts, question, model }: Asking, draft: ModelRequest,
   const reserves = budgets.closingReserves(parts, question, model);
   const byBytes = { agent: draft.agent, model, inputBound: budgets.inputBound(parts.prefixes, draft), ...reserves };
   const room = budgets.prepareDay(parts, model, byBytes.inputBound);
-  if (room !== undefined) await room;
+  if (room !== undefined) await orAborted(room, signal, undefined);
   const first = judge(parts, byBytes);
   if (first.ok || first.exhausted.what === 'time') return byBytes;
   const exact = await countedInput(parts, draft, signal);
