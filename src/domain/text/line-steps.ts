@@ -16,8 +16,8 @@ export function stepsBetween(old: readonly string[], fresh: readonly string[]): 
 
 const kept = (lines: readonly string[]): readonly Step[] => lines.map((line) => ({ is: ' ', line }));
 
-// The shortest edit between two lists of lines, by Myers' greedy algorithm with bounded work. Beyond the bound every line
-// counts as replaced, which is still a correct edit.
+// The shortest edit between two lists of lines, by Myers' greedy algorithm with bounded work. Beyond the bound the lists are split at
+// lines that occur once in both; where there are none every line counts as replaced, which is still a correct edit.
 
 /** A line that stays, goes or comes. */
 export interface Step {
@@ -30,8 +30,49 @@ const MAX_EDITS = 1000;
 
 /** The steps from `old` to `fresh`, in order; removed lines come before the lines added in their place. */
 function shortestEdit(old: readonly string[], fresh: readonly string[]): readonly Step[] {
-  const trace = old.length === 0 || fresh.length === 0 ? null : traceOf(old, fresh);
-  return trace === null ? [...taken(old), ...added(fresh)] : walkBack(old, fresh, trace);
+  if (old.length === 0 || fresh.length === 0) return [...taken(old), ...added(fresh)];
+  const trace = traceOf(old, fresh);
+  return trace === null ? splitEdit(old, fresh) : walkBack(old, fresh, trace);
+}
+
+function splitEdit(old: readonly string[], fresh: readonly string[]): readonly Step[] {
+  const anchors = anchorsOf(old, fresh);
+  if (anchors.length === 0) return [...taken(old), ...added(fresh)];
+  const ends = [...anchors, { at: old.length, other: fresh.length }];
+  return ends.flatMap(({ at, other }, nth) => {
+    const from = anchors[nth - 1] ?? { at: 0, other: 0 };
+    return stepsBetween(old.slice(from.at, at), fresh.slice(from.other, other));
+  });
+}
+
+/** Where a line that occurs once in both lists stands in each. */
+interface Anchor {
+  readonly at: number;
+  readonly other: number;
+  /** The one before it in the longest row that ends here. */
+  readonly before?: Anchor | undefined;
+}
+
+/** The most of them that are in the same order in both lists: patience sorting. */
+function anchorsOf(old: readonly string[], fresh: readonly string[]): readonly Anchor[] {
+  const there = placesOf(fresh);
+  const lasts: Anchor[] = [];
+  for (const [line, at] of placesOf(old)) {
+    const other = there.get(line) ?? -1;
+    if (at < 0 || other < 0) continue;
+    const found = lasts.findLastIndex((last) => last.other < other);
+    lasts[found + 1] = { at, other, before: lasts[found] };
+  }
+  const row: Anchor[] = [];
+  for (let one = lasts.at(-1); one !== undefined; one = one.before) row.push(one);
+  return row.reverse();
+}
+
+/** Where each line stands, in order; -1 where it occurs more than once. */
+function placesOf(lines: readonly string[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const [at, line] of lines.entries()) places.set(line, places.has(line) ? -1 : at);
+  return places;
 }
 
 const taken = (lines: readonly string[]): readonly Step[] => lines.map((line) => ({ is: '-', line }));

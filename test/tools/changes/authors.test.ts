@@ -43,6 +43,26 @@ it('leaves nothing of a line that an agent writes and removes again, and splits 
   expect(told(await run.authored())).toEqual(['alice a.txt -one +ONE', 'bob a.txt -two +TWO']);
 });
 
+it('keeps the lines of the others where one agent changes more than a thousand lines of a file', async () => {
+  const folder = makeRepository({ 'a.txt': Array.from({ length: 3000 }, (_, at) => `line ${at}\n`).join('') });
+  const run = working(folder);
+  await run.act(BOB, 'bash', { command: 'sed -i "s/^line 8$/by bob/" a.txt' });
+  const now = readFileSync(path.join(folder, 'a.txt'), 'utf8');
+  byPerson(folder, 'a.txt', now.replace('line 2500\n', 'by me\n'));
+  await run.act(ALICE, 'bash', { command: 'sed -i "s/^line \\(.*[13579]\\)$/LINE \\1/" a.txt' });
+  const lines = told(await run.authored());
+  const ofAlice = lines.filter((line) => line.startsWith('alice'));
+  expect(lines.filter((line) => !ofAlice.includes(line))).toEqual([
+    'bob a.txt -line 8 +by bob',
+    'person a.txt -line 2500 +by me',
+  ]);
+  expect([ofAlice.length, ofAlice[0], ofAlice.at(-1)]).toEqual([
+    1500,
+    'alice a.txt -line 1 +LINE 1',
+    'alice a.txt -line 2999 +LINE 2999',
+  ]);
+});
+
 it('names all agents whose commands ran at the same time', async () => {
   const folder = makeRepository({ 'a.txt': 'a\n' });
   const run = working(folder);
