@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LEDGER } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
-import { saysDone, namesCache, runsFirst, TWO } from '../support/own-tree-plans.ts';
+import { namesCache, ownTask, runsFirst, saysDone, TWO } from '../support/own-tree-plans.ts';
 import { git } from '../support/repos.ts';
 import { ownModel, runOn } from '../support/on-the-wire.ts';
 
@@ -83,6 +83,24 @@ describe('trees of their own', () => {
     expect(planned).toMatchObject({ plan: { tasks: [{ tree: 'own' }, { tree: 'own' }] } });
     expect(JSON.stringify(planned)).not.toContain('"after"');
     expect(git(machine.project, 'status', '--short')).toBe(' M src/cache.js\n M src/parse.js\n');
+  });
+
+  it('stay while their agent is interrupted and can go on, and can be looked at', async () => {
+    const rules = [runsFirst('^Name the cache', 'sleep 60'), saysDone];
+    const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER });
+    const plan = path.join(machine.home, 'plan.json');
+    writeFileSync(plan, JSON.stringify({ reason: '', tasks: [ownTask('one', 'Name the cache')] }));
+    const start = ['run', 'Name it', '--yes', '--allow', 'edits,commands', '--plan', plan];
+    const person = machine.opens(start, { cols: 120, rows: 60 });
+    await person.sees('sleep 60');
+    person.terminal.kill();
+    await person.terminal.exit;
+    expect((await machine.mimir('trees', 'clean')).out).toBe('removed 0 trees; kept: 1\n');
+    expect((await machine.mimir('trees')).out).toMatch(/^live +code /);
+    const shown = await machine.mimir('merge', 'one', '--preview');
+    expect([shown.code, shown.out, shown.err]).toEqual([0, 'nothing to merge\n', '']);
+    const refused = await machine.mimir('merge', 'one');
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('is still at work: its run merges it')]);
   });
 
   it('keep what nobody could decide, until it is merged by hand; then they are removed', async () => {

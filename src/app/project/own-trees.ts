@@ -17,7 +17,7 @@ import { configForRun, openProjectLog, type ProjectPlace, stateOf } from '../wor
 import { openProjectTools, trySandbox } from '../workspace/sandbox.ts';
 
 /**
- * `live`: its agent may still work in it. `merged`: the project has its changes. `dirty`: it was merged and has changed since. `unmerged`: the project
+ * `live`: its agent works in it, or has not changed anything and may go on in it. `merged`: the project has its changes. `dirty`: it was merged and has changed since. `unmerged`: the project
  * may not have its changes. `unchanged`: there is nothing to merge.
  */
 export type TreeClass = 'live' | 'merged' | 'dirty' | 'unmerged' | 'unchanged';
@@ -126,8 +126,8 @@ async function rowOf(
   const look = await workspaces.look(name, one?.ownTree?.base ?? '', signal);
   const { bytes, dirty } = look ?? { bytes: 0, dirty: true };
   if (one === null) return { name, is: classOf(state, name, null, dirty), session, bytes, ...knownOf(state, name) };
-  const is = isRunning(session) && mayWork(one) ? 'live' : classOf(state, name, one.ownTree ?? null, dirty);
-  return { name, is, session, bytes, ...factsOf(one) };
+  const found = classOf(state, name, one.ownTree ?? null, dirty);
+  return { name, is: isLive(one, found, isRunning(session)) ? 'live' : found, session, bytes, ...factsOf(one) };
 }
 
 /** Of a tree that no agent works in any more. */
@@ -135,6 +135,10 @@ function knownOf(state: RunState | null, name: string): Pick<TreeRow, 'agent' | 
   const later = ofLater(state, name);
   return { agent: later?.name ?? null, task: later?.taskId ?? null, at: null };
 }
+
+/** An interrupted agent goes on in its tree, even where that has nothing yet; what has changes can be merged until then. */
+const isLive = (one: AgentState, found: TreeClass, isRunning: boolean): boolean =>
+  mayWork(one) && (isRunning || found === 'unchanged');
 
 /** Until its merge has ended. */
 const mayWork = (one: AgentState): boolean => !isFinal(one) || one.ownTree?.stands === 'open';

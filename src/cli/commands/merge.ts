@@ -10,6 +10,7 @@ export const mergeVerb = command('merge', async (args, io) => {
   const trees = await openOwnTrees(projectOf(args, io), io);
   try {
     const row = chosen(await trees.rows(), args.words[0]);
+    if (!args.has('preview')) refuseUnmergeable(row);
     const merge = await trees.preview(row);
     if (args.has('preview')) return tell(args, io, { tree: row, ...merge }, mergeLines(merge));
     const choice = choiceOf(args);
@@ -37,16 +38,15 @@ function chosen(rows: readonly TreeRow[], word: string | undefined): TreeRow {
   const isNamed = ({ name, task, agent }: TreeRow): boolean => [name, task, agent].some((one) => one === word);
   const found = word === undefined ? open : rows.filter(isNamed);
   const [one, other] = found.length > 1 ? found.filter(({ is }) => is === 'unmerged') : found;
-  if (one !== undefined && other === undefined) return mergeable(one);
+  if (one !== undefined && other === undefined) return one;
   const problem = found.length === 0 ? `there is no tree of "${word ?? ''}"` : 'there are several trees';
   if (open.length === 0) throw wrongUse(`${problem}\n  \`mimir trees\` lists them`);
   throw wrongUse([`${problem}; name one of them:`, ...open.map(lineOf)].join('\n  '));
 }
 
-function mergeable(row: TreeRow): TreeRow {
-  if (row.is === 'live') throw wrongUse(`${row.name} is still at work: its run merges it`);
-  if (row.is === 'unmerged' || row.is === 'dirty') return row;
-  throw wrongUse(`${row.name} holds nothing that the project lacks`);
+function refuseUnmergeable({ name, is }: TreeRow): void {
+  if (is === 'live') throw wrongUse(`${name} is still at work: its run merges it`);
+  if (is !== 'unmerged' && is !== 'dirty') throw wrongUse(`${name} holds nothing that the project lacks`);
 }
 
 function refuse(io: Io, merge: Merge): number {
