@@ -15,7 +15,14 @@ export interface RecordedActs {
 }
 
 /** The types of the events that `actsIn` needs. */
-export const ACT_EVENTS: readonly EventType[] = ['tool.started', 'tool.finished', 'merge.started', 'merge.finished'];
+export const ACT_EVENTS = [
+  'tool.started',
+  'tool.finished',
+  'merge.started',
+  'merge.finished',
+  'check.started',
+  'check.finished',
+] as const satisfies readonly EventType[];
 
 /** The acts in these events of a session. */
 export function actsIn(events: Iterable<MimirEvent>): RecordedActs {
@@ -24,7 +31,7 @@ export function actsIn(events: Iterable<MimirEvent>): RecordedActs {
   const unknown = new Set<string>();
   let tree: RecordedActs['tree'] = null;
   for (const event of events) {
-    if (event.type === 'tool.started' || event.type === 'merge.started') began.set(callOf(event), event.seq);
+    if (isAct(event) && event.type.endsWith('.started')) began.set(callOf(event), event.seq);
     const changed = changedBy(event);
     if (changed === null) continue;
     const at = began.get(callOf(changed.event)) ?? event.seq;
@@ -41,10 +48,15 @@ export function actsIn(events: Iterable<MimirEvent>): RecordedActs {
 
 /** What an act changed in the project; an agent's work in a tree of its own comes there by a merge. */
 function changedBy(event: MimirEvent): Changed | null {
-  if (event.type !== 'tool.finished' && event.type !== 'merge.finished') return null;
-  if (event.changed === undefined) return null;
-  const { files, rest = [], also, tree } = event.changed;
+  const changes = changesIn(event);
+  if (!isAct(event) || changes === undefined) return null;
+  const { files, rest = [], also, tree } = changes;
   return { event, all: [...files, ...rest], agents: [event.agent, ...also].toSorted(), ...defined({ tree }) };
+}
+
+function changesIn(event: MimirEvent): CommandChanges | undefined {
+  if (event.type === 'check.finished') return event.changes;
+  return event.type === 'tool.finished' || event.type === 'merge.finished' ? event.changed : undefined;
 }
 
 interface Changed extends Pick<CommandChanges, 'tree'>, Pick<Act, 'agents'> {
@@ -52,7 +64,13 @@ interface Changed extends Pick<CommandChanges, 'tree'>, Pick<Act, 'agents'> {
   readonly all: readonly (ChangedFile | VersionChange)[];
 }
 
-type ActEvent = EventOf<'tool.started' | 'tool.finished' | 'merge.started' | 'merge.finished'>;
-const callOf = (event: ActEvent): string => `${event.agent} ${'call' in event ? event.call : ''}`;
+type ActEvent = EventOf<(typeof ACT_EVENTS)[number]>;
+const isAct = (event: MimirEvent): event is MimirEvent & ActEvent => ACT_EVENTS.some((type) => type === event.type);
+
+/** An agent has one merge and one check at a time. */
+function callOf(event: ActEvent): string {
+  const [kind] = event.type.split('.');
+  return `${event.agent} ${kind} ${'call' in event ? event.call : ''}`;
+}
 const versionsOf = ({ path, before, after }: ChangedFile | VersionChange): VersionChange | null =>
   before === undefined || after === undefined ? null : { path, before, after };

@@ -1,4 +1,5 @@
 /** What happens to the checks of tasks. */
+import type { CommandChanges } from '../domain/changes/changes.ts';
 import type { AgentId, TaskId } from '../domain/ids.ts';
 import type { Check, CheckEnd } from '../domain/plan/task-checks.ts';
 
@@ -13,6 +14,11 @@ type OfCheck<Type extends string> = {
 /** `attempt` counts rounds of work, 0 is the command that prepares the agent's tree; `last`: run again at the end of the run. */
 export type CheckEvent =
   | (OfCheck<'check.started'> & { readonly check: Check; readonly tree: string | null; readonly last?: true })
-  | (OfCheck<'check.finished'> & CheckEnd & { readonly run: string })
+  | (OfCheck<'check.finished'> &
+      CheckEnd & {
+        readonly run: string;
+        /** What it changed in the project, whole; absent in logs of earlier versions, which have the names alone. */
+        readonly changes?: CommandChanges;
+      })
   /** The project as it is now: checks that ran on another tree say nothing about it. */
   | { readonly type: 'check.compared'; readonly tree: string };

@@ -1,4 +1,6 @@
 /** The effect of an event on its agent. Pure. */
+import type { CommandChanges } from '../domain/changes/changes.ts';
+import { plural } from '../domain/lists.ts';
 import { PROVIDERS_FAULTS } from '../domain/models/provider.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../domain/budget.ts';
 import { defined } from '../domain/result.ts';
@@ -109,7 +111,11 @@ export const AGENT_FOLDS = {
   'agent.pinned': (agent, event) => ({ ...agent, pin: event.mode }),
   'budget.changed': (agent, event) => ({ ...agent, budget: event.budget }),
   'check.started': (agent, event, at) => ({ ...agent, checks: withCheck(agent.checks, event, at) }),
-  'check.finished': (agent, event) => ({ ...agent, checks: withCheckEnd(agent.checks, event) }),
+  'check.finished': (agent, event) => ({
+    ...agent,
+    checks: withCheckEnd(agent.checks, event),
+    ...(event.changes === undefined ? {} : { blocks: add(agent, checkNote(event.run, event.changes)) }),
+  }),
   'agent.told': (agent, event) => ({
     ...agent,
     ...(agent.checks !== undefined && { checks: toldOf(agent.checks) }),
@@ -317,6 +323,10 @@ function withEnd(
 }
 
 const noteBlock = (text: string, level: NoteBlock['level']): NoteBlock => ({ is: 'note', text, level });
+const checkNote = (run: string, changed: CommandChanges): NoteBlock => ({
+  ...noteBlock(`the check ${run} changed ${plural(changed.files.length + changed.more, 'file')}`, 'info'),
+  changed,
+});
 type NoteBlock = Extract<Block, { readonly is: 'note' }>;
 
 function toolBlock({ call, tool, label }: EventOf<'tool.started'>, started: Millis): Block {

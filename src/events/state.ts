@@ -51,6 +51,8 @@ export type Block =
       /** The text behind the line, such as the summary with which an agent continues. */
       readonly more?: string;
       readonly merged?: CommandChanges;
+      /** What a check of the agent changed in the project. */
+      readonly changed?: CommandChanges;
       /** It announces the next attempt of a model call. */
       readonly retry?: true;
     };

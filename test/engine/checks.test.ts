@@ -2,13 +2,16 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { changesOf } from '../../src/app/views/index.ts';
 import { tried } from '../../src/domain/result.ts';
 import type { EventBody, EventOf, EventType, MimirEvent } from '../../src/events/event.ts';
+import { actsIn } from '../../src/events/acts.ts';
 import { verificationOf } from '../../src/events/checks.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import { openSandbox, openTools } from '../../src/tools/index.ts';
 import { memoryLog } from '../support/log.ts';
 import { freshFolder } from '../support/folder.ts';
+import { git, makeRepository } from '../support/repos.ts';
 import { needs } from '../support/needs.ts';
 import { AGENT, draftOf, RULES, says, type Setting, testRun, type TestRun } from '../support/run.ts';
 import type { ScriptedReply } from '../support/scripted.ts';
@@ -142,6 +145,23 @@ it('goes on with a flaky check as long as it fails in another way', async () => 
   expect(await run.result).toMatchObject({ status: 'completed' });
   expect(ends(run).map((end) => end[3])).toEqual([false, false, true]);
   expect(of(run, 'check.finished').at(-1)).toMatchObject({ changed: ['n'] });
+});
+
+it('is an act of its agent, which has changed whatever it writes', async () => {
+  const root = makeRepository({ 'a.txt': 'one\n' });
+  const run = await runOf(root, [task('a', { checks: [{ run: 'echo two >> a.txt; echo x > made' }], attempts: 1 })]);
+  await run.result;
+  const { acts, tree, unknown } = actsIn(run.events());
+  expect(acts.map(({ path: name, agents, before }) => [name, agents, before === null])).toEqual([
+    ['a.txt', [S1], false],
+    ['made', [S1], true],
+  ]);
+  expect([tree?.id, unknown.size]).toEqual([git(root, 'rev-parse', 'HEAD^{tree}').trim(), 0]);
+  const agent = run.state().agents.get(S1);
+  expect(agent === undefined ? [] : changesOf(agent).map(({ path: name, added }) => [name, added])).toEqual([
+    ['a.txt', 1],
+    ['made', 1],
+  ]);
 });
 
 it('says that an agent changed the test and the script that judge it', async () => {

@@ -106,6 +106,7 @@ const mergeChanges = (a: FileChange, b: FileChange): FileChange => ({
 });
 
 function changesOfBlock(block: Block): readonly FileChange[] {
+  if (block.is === 'note') return block.changed === undefined ? [] : changesIn(block.changed);
   const own = changeOf(block);
   if (block.is !== 'tool' || block.changed === undefined) return own === null ? [] : [own];
   // The result of a tool that changes a file has its diff already.

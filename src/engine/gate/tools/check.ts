@@ -127,7 +127,7 @@ async function carryOut(
     tree: await treeOf(tools, context),
     ...(await changesOf(parts, use, output)),
   };
-  recorder.record({ type: 'check.finished', ...of, run, ...end });
+  recorder.record({ type: 'check.finished', ...of, run, ...end, ...defined({ changes: output.changed }) });
   return end;
 }
 
