@@ -7,6 +7,7 @@ import type { AgentInfo, ProjectInfo } from '../../ports/project-service.ts';
 import { EXIT, Exit, type Io, IS_YES } from '../process/index.ts';
 import { toolsText } from '../views/index.ts';
 import { isCustom } from './catalogue.ts';
+import HELP from './help.json' with { type: 'json' };
 
 type Agents = ProjectInfo['agents'];
 
@@ -61,20 +62,7 @@ export function parseSentence(typed: string): { readonly sentence: string; reado
 }
 
 /** The help of the `agents` command, also shown by line mode. */
-export const AGENTS_HELP: readonly string[] = [
-  'agents                     lists custom and built-in agents',
-  'agents show NAME           shows its prompt, tools, models and file',
-  'agents create              asks for name, description, tools and prompt',
-  'agents create DESCRIPTION  drafts an agent with a model and shows what the draft cost',
-  '                           (with --no-model in front: asks for the other fields)',
-  'agents delete NAME         deletes the file of a custom agent, after a question',
-  'agents help                shows this help',
-  '',
-  'Each agent is one file: JSON with name, description, tools and prompt, in .mimir/agents of the project or in your own folder (~/.config/mimir/agents). Markdown with front matter works too, and so do .mini-cc/agents and .claude/agents of the project.',
-  'The model of the role main drafts an agent from your sentence, with one call and at most one correction. If no model is available, you see why and fill in the form. Access limits in the sentence ("read-only", "no shell") always apply. Only the sentence is sent.',
-  "A project's agents are used once the project is trusted. Plans can use them, and agents start them with Task(NAME).",
-  'Tools: read_file, search, git, bash, edit_file, write_file. "*" means all of them except Task, and works only in your own folder. Without edit_file and write_file, commands run in a read-only sandbox.',
-];
+export const AGENTS_HELP: readonly string[] = HELP.lines;
 
 /** How a person is asked for an agent. */
 export interface Questioner {

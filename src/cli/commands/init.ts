@@ -4,37 +4,8 @@ import { join } from 'node:path';
 import { fileErrorText, sanitise, wrongUse } from '../../app/process/index.ts';
 import type { ProjectTrust } from '../../config/index.ts';
 import { projectOf, type ProjectPlace, trustOf, trustNow } from '../../app/workspace/index.ts';
+import FIRST from '../data/first-config.json' with { type: 'json' };
 import { command } from '../verb.ts';
-
-const FIRST = `# Rules of this project for Mimir. A project may tighten rules; it cannot grant anything.
-# \`mimir config show\` shows the settings in effect and where each is set; \`mimir config schema\` lists every key.
-
-agentOrchestration:
-  maxParallelAgents: 4        # agents at once
-  maxNestingDepth: 2          # 0: no agent starts another
-
-# enforcement:
-#   allowedModels: [haiku-4.5, sonnet-4.5]
-#   allowedSubAgents: [finder, oracle, librarian, reviewer, tester]
-#   allowedEndpoints: [api.anthropic.com]     # hosts that model calls may go to
-
-budgets:
-  run: { maxCost: 10.00 }     # US dollars
-  agent: { maxCost: 2.00 }
-
-mode:
-  max: confirm                # human < confirm < yolo: the least strict mode that may be chosen here
-
-# commands:
-#   deny: ["curl **", "rm -rf **"]
-
-# Keys and providers belong to the user, not to the project: ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY in the
-# environment, or \`providers:\` in ~/.config/mimir/config.yml. So do appearance and notifications:
-#   ui: { theme: auto, links: true, mouse: true, ascii: false, reducedMotion: false }
-#   notifications: { desktop: auto, bell: false }
-
-# Plan templates of this project are in .mimir/plans: \`mimir run --plan NAME --set argument=value\` runs one.
-`;
 
 export const initVerb = command('init', (args, io) => {
   const project = projectOf(args, io);
@@ -44,7 +15,7 @@ export const initVerb = command('init', (args, io) => {
   const before = trustOf(project, []);
   try {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(file, FIRST, { flag: 'wx' });
+    writeFileSync(file, FIRST.lines.join('\n'), { flag: 'wx' });
   } catch (error) {
     throw wrongUse(`${file} cannot be written: ${fileErrorText(error)}`);
   }
