@@ -2,11 +2,12 @@
  * A worker: carries out the steps of agents. Each agent is a workflow of the durable engine that receives steps and records the result of each, so
  * that a recorded step never runs again, on whichever worker the workflow continues. What a step does is the performer's.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { DBOS, Error as EngineError } from '@dbos-inc/dbos-sdk';
 import { messageOf } from '../domain/result.ts';
 import { ClusterFault, type Database, ENGINE_NAME, ENGINE_SCHEMA, TRANSACTION_MS } from './database.ts';
-import { holdLease, type Lease, queueOf, type WorkerRow } from './liveness.ts';
+import { holdLease, type Lease, queueOf, type WorkerRow, workersIn } from './liveness.ts';
 import { AgentOrder, isSigned, Message, type SignedStep, type StepResult } from './step.ts';
 import { openStore, type SharedStore, type TreeState } from './store.ts';
 
@@ -55,10 +56,13 @@ const LOOK_MS = 5000;
 const AGAIN_MS = 500;
 /** How long steps have to end when the lease is lost. */
 const END_MS = 2000;
+/** As long as a timer can be. */
+const LONGEST_MS = 2_147_483_647;
 
 /** Opens the worker of this process; there is one at most. Rejects with a `ClusterFault`. */
 export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
   const { db, say, pool, slots } = options;
+  await checkSlots(options);
   const ended = Promise.withResolvers<'drained' | 'lost'>();
   const drainage = new AbortController();
   const lease = await holdLease(db, options, {
@@ -98,8 +102,11 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
   });
   whenAborted(drainage.signal, () => {
     say('hands its agents over and ends');
+    // From now on it takes no agents from the queue. The process ends before this does.
+    void DBOS.shutdown({ workflowCompletionTimeoutMS: LONGEST_MS }).catch(() => undefined);
     void running
-      .settled(null)
+      .handOver()
+      .then(() => running.settled(null))
       .then(() => lease.end())
       .then(
         () => ended.resolve('drained'),
@@ -107,6 +114,15 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
       );
   });
   return { ended: ended.promise, drain: () => drainage.abort() };
+}
+
+/** The engine keeps one number of slots for a pool: that of the worker that began last would hold for all. */
+async function checkSlots({ db, pool, slots }: WorkerOptions): Promise<void> {
+  const other = (await workersIn(db)).find((one) => one.pool === pool && one.state === 'live' && one.slots !== slots);
+  if (other !== undefined)
+    throw new ClusterFault(
+      `all workers of a pool have the same number of slots: worker ${other.id} of pool ${pool} has ${other.slots}, this one would have ${slots}\n  use --slots ${other.slots}, or another --pool`,
+    );
 }
 
 function whenAborted(signal: AbortSignal, act: () => void): void {
@@ -128,6 +144,10 @@ class Running {
   private readonly keys = new Map<string, string>();
   private readonly idle: number;
   private readonly steps = new Set<Promise<unknown>>();
+  /** The steps that run, by workflow. */
+  private readonly workflows = new Map<string, Set<Promise<void>>>();
+  /** What the engine does outside of a workflow, from inside of one. */
+  private readonly outside = AsyncLocalStorage.snapshot();
 
   constructor(options: WorkerOptions, lease: Lease, store: SharedStore, draining: AbortSignal) {
     this.options = options;
@@ -152,6 +172,15 @@ class Running {
     await Promise.race([all(), limit]);
   }
 
+  /** Puts agents without a running step back into the queue. Where that fails, others take them over when the lease ends. */
+  async handOver(): Promise<void> {
+    const ids = [...this.workflows].filter(([, { size }]) => size === 0).map(([id]) => id);
+    for (const id of ids) this.workflows.delete(id);
+    if (ids.length === 0) return;
+    const back = () => DBOS.resumeWorkflows(ids, { queueName: queueOf(this.options.pool) });
+    await this.outside(back).catch(() => undefined);
+  }
+
   /**
    * The workflow of an agent. It is deterministic: what it does next depends only on recorded messages and results. Receiving and beginning a step
    * take turns, so that a replay counts as the first time did, also where steps run in parallel.
@@ -160,9 +189,15 @@ class Running {
     const controls = new Map<string, AbortController>();
     const { say } = this.options;
     say(`works for ${order.agent} of run ${order.run}`);
+    const open = new Set<Promise<void>>();
+    const id = DBOS.workflowID ?? '';
+    this.workflows.set(id, open);
     try {
-      await this.receive(order, controls);
+      // It was taken from the queue when the drain began.
+      if (this.draining.aborted) await this.handOver().then(never);
+      await this.receive(order, controls, open);
     } finally {
+      this.workflows.delete(id);
       // Of a workflow that was cancelled, steps may still run.
       for (const control of controls.values()) control.abort('stopped');
       await this.performer.ended(order);
@@ -170,8 +205,11 @@ class Running {
     }
   }
 
-  private async receive(order: AgentOrder, controls: Map<string, AbortController>): Promise<void> {
-    const open = new Set<Promise<void>>();
+  private async receive(
+    order: AgentOrder,
+    controls: Map<string, AbortController>,
+    open: Set<Promise<void>>,
+  ): Promise<void> {
     const stopped = new Set<string>();
     for (;;) {
       const given = await DBOS.recv('steps', { timeoutSeconds: this.idle, pollingIntervalMs: LOOK_MS });
@@ -197,6 +235,7 @@ class Running {
           controls.delete(message.id);
           open.delete(work);
           this.steps.delete(work);
+          if (this.draining.aborted) void this.handOver();
         });
       open.add(work);
       this.steps.add(work);

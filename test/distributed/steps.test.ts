@@ -1,7 +1,7 @@
 /** Steps of agents on workers, over everything that happens to a worker or its database. Real PostgreSQL, real processes. */
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { workersIn } from '../../src/distributed/index.ts';
+import { openWorker, workersIn } from '../../src/distributed/index.ts';
 import { needs } from '../support/needs.ts';
 import { wayTo } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -158,6 +158,37 @@ it('hands agents over between steps when a worker is drained, and ends it', asyn
   await a.ended;
   expect(await next).toBe('done on b');
   expect(at.lines()).toEqual(['1', '2', '3']);
+});
+
+it('hands over what has no running step at once when it is drained, and takes nothing more', async () => {
+  const at = await bench();
+  const a = await at.worker('a');
+  const control = new AbortController();
+  expect([await at.step('one', '1'), await at.step('two', '2')]).toEqual(['done on a', 'done on a']);
+  const running = at.step('one', 'running', { ms: 600_000, signal: control.signal });
+  await until(() => at.lines().includes('running'));
+  a.child.kill('SIGTERM');
+  await a.printed('hands its agents over and ends');
+  await at.worker('b');
+  const steps = ['two', 'three', 'four', 'five'].map((agent) => at.step(agent, agent, { repeat: 'never' }));
+  expect(await Promise.all(steps)).toEqual(['done on b', 'done on b', 'done on b', 'done on b']);
+  expect(a.child.exitCode).toBe(null);
+  control.abort();
+  expect(await running).toBe('stopped on a');
+  await a.ended;
+  expect(at.lines().toSorted()).toEqual(['1', '2', 'five', 'four', 'running', 'three', 'two']);
+});
+
+it('refuses another number of slots than the workers of its pool have', async () => {
+  const at = await bench();
+  await at.worker('a', { slots: 2 });
+  const other = { id: 'b', pool: 'default', host: 'here', pid: 1, slots: 3, version: '1', facts: '{}', people: [] };
+  const nothing = (): never => {
+    throw new Error('it was opened');
+  };
+  await expect(openWorker({ ...other, db: at.db, performer: nothing, say: nothing })).rejects.toThrow(
+    'all workers of a pool have the same number of slots: worker a of pool default has 2, this one would have 3\n  use --slots 2, or another --pool',
+  );
 });
 
 it('waits while the database is away, says so, and continues', async () => {
