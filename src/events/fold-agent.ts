@@ -353,7 +353,6 @@ export function keptOutput(output: string): string {
   return `${output.slice(0, half)}\n… ${output.length - OUTPUT_KEPT} characters left out here …\n${output.slice(-half)}`;
 }
 
-/** The shares by model after one more call of `model`. */
 function withShare(
   shares: readonly ModelShare[],
   model: ModelShare['model'],

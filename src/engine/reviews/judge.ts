@@ -91,7 +91,6 @@ const reviewTools = (options: AgentSetup, role: Role): readonly string[] => [
 const isPinned = ({ rules }: AgentSetup, { role }: MandatoryReview): boolean =>
   (rules.forcedAgents ?? []).some(({ name, model }) => name === role && model !== null);
 
-/** The meaning of a reviewer's end for the gate. */
 function read(agent: events.AgentState | undefined, verdict: events.RecordedVerdict | null): JudgedTree {
   if (verdict !== null) return judged(verdict);
   if (agent?.model.used === OFFLINE)

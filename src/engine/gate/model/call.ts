@@ -268,7 +268,6 @@ function withinBound(spent: Usage, request: ModelRequest, reserved: Asked['reser
   return spent.cacheRead + spent.cacheWrite > 0 ? spent : { ...spent, input: Math.min(spent.input, most) };
 }
 
-/** Records the reply with its true price in place of the reservation. */
 function recordFinished({ parts, request, model, reserved }: Asked, reply: ModelReply, ms: number): ModelReply {
   const { agent, call } = request;
   const settled = settle(model, reply.usage, reserved);

@@ -52,7 +52,7 @@ export async function runCheck(
     if (step.signal.aborted) return ended(parts, order, call, step.why());
     if (!permitted.ok) return recordUnrun(parts, order, call, { is: 'denied', text: permitted.text });
     const end = await carryOut(parts, use, context, { permitted, call });
-    return end ?? (await ended(parts, order, call, step.why()));
+    return end ?? ended(parts, order, call, step.why());
   } finally {
     step.end();
   }
@@ -172,17 +172,10 @@ function outcomeOf({ command, text }: ToolOutput, check: Check): Pick<CheckEnd, 
 }
 
 /** Of a check that was stopped: by the time of the run, which is a result, or by what ends or calls its agent, which is none. */
-const ended = (
-  parts: GateParts,
-  order: WorkOrder,
-  call: CheckCall,
-  why: 'message' | 'time' | null,
-): Promise<CheckEnd | null> =>
-  Promise.resolve(
-    why === 'time'
-      ? recordUnrun(parts, order, call, { is: 'budget', text: 'stopped: the time limit of the run was reached' })
-      : null,
-  );
+const ended = (parts: GateParts, order: WorkOrder, call: CheckCall, why: 'message' | 'time' | null): CheckEnd | null =>
+  why === 'time'
+    ? recordUnrun(parts, order, call, { is: 'budget', text: 'stopped: the time limit of the run was reached' })
+    : null;
 
 const eventOf = ({ agent }: WorkOrder, { task, attempt }: CheckCall) => ({
   agent,

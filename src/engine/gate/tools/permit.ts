@@ -111,7 +111,6 @@ async function readingFacts({ tool, input }: Use, context: ToolContext): Promise
   return { place: reading.place, obstacle: await reading.obstacle() };
 }
 
-/** A permit, by the rules or by the person's answer. */
 async function decideAndAsk(
   parts: GateParts,
   use: Use,
