@@ -4,14 +4,13 @@
  */
 import type { Finding } from '../domain/agents/agent.ts';
 import { NO_USAGE, type Usage } from '../domain/budget.ts';
-import { CallId, type ModelId } from '../domain/ids.ts';
+import { CallId, type ModelId, OFFLINE } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import { bytesIn, firstLine, headOf, paragraphs, plainLine } from '../domain/text/text.ts';
 import { bytesOfTurn, type ModelReply, tokensIn, type ToolCall } from '../domain/turn.ts';
 import { listed, plural } from '../domain/lists.ts';
-import { OFFLINE } from '../policy/index.ts';
 import type { ModelPort, ModelRequest, Purpose } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { type Kind, KINDS, kindsIn, partsFor, soughtIn } from './kinds.ts';

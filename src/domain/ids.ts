@@ -31,6 +31,9 @@ export const ModelId = z
   .brand<'ModelId'>();
 export type ModelId = z.infer<typeof ModelId>;
 
+/** The offline analyst. It calls nothing and costs nothing, so only `deniedModels` can forbid it. */
+export const OFFLINE = ModelId.parse('offline/analyst');
+
 /** The part of a canonical id before the first slash. */
 export const providerOf = (model: ModelId): string => model.slice(0, model.indexOf('/'));
 

@@ -4,7 +4,7 @@
  */
 import type { ModelChoice } from '../domain/agents/agent.ts';
 import type { Role } from '../domain/agents/role.ts';
-import { isForeign, ModelId, providerOf } from '../domain/ids.ts';
+import { isForeign, ModelId, OFFLINE, providerOf } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../domain/reason.ts';
 import { fail, ok, type Result } from '../domain/result.ts';
@@ -76,9 +76,6 @@ function identityOf(id: string): string {
   const bare = bareName(id.endsWith('@*') ? id.slice(0, -2) : id);
   return NAMED.get(bare) ?? bare;
 }
-
-/** Calls nothing and costs nothing, so only `deniedModels` can forbid it. */
-export const OFFLINE = ModelId.parse('offline/analyst');
 
 type Named = Pick<ModelOption, 'id' | 'aliases'>;
 

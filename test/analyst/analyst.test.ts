@@ -1,10 +1,9 @@
 /** The analyst at work with the real tools on real folders: what it says is true, and saying it again changes nothing. */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/domain/agents/agent.ts';
-import { AgentId, CallId, RoleName } from '../../src/domain/ids.ts';
+import { AgentId, CallId, OFFLINE, RoleName } from '../../src/domain/ids.ts';
 import type { Turn } from '../../src/domain/turn.ts';
 import { offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
-import { OFFLINE } from '../../src/policy/models.ts';
 import { ALIASES } from '../../src/policy/models.ts';
 import { analyst, carry, requestOf } from './carry.ts';
 import type { Carried } from './carry.ts';

@@ -2,11 +2,10 @@
  * Carries the analyst through a task with the real tools on a real folder, as the engine would: for tests of what it says.
  * No policy, no budget, no log.
  */
-import { AgentId, CallId, RoleName } from '../../src/domain/ids.ts';
+import { AgentId, CallId, OFFLINE, RoleName } from '../../src/domain/ids.ts';
 import type { Finding } from '../../src/domain/agents/agent.ts';
 import type { Todo, ToolCall, ToolResult, Turn } from '../../src/domain/turn.ts';
 import { offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
-import { OFFLINE } from '../../src/policy/models.ts';
 import type { ModelRequest, ToolSpec } from '../../src/ports/model.ts';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
 import { ALIASES } from '../../src/policy/models.ts';

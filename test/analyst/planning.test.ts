@@ -2,8 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { offlineAnalyst } from '../../src/analyst/offline-analyst.ts';
-import { OFFLINE } from '../../src/policy/models.ts';
-import { RoleName } from '../../src/domain/ids.ts';
+import { OFFLINE, RoleName } from '../../src/domain/ids.ts';
 import { DraftPlan } from '../../src/domain/plan/plan.ts';
 import type { RepositoryFacts } from '../../src/domain/repository.ts';
 import type { Purpose } from '../../src/ports/model.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ModelId } from '../../src/domain/ids.ts';
+import { ModelId, OFFLINE } from '../../src/domain/ids.ts';
 import type { ModelOption } from '../../src/domain/plan/plan.ts';
 import { knownModels } from '../../src/models/catalogue/catalogue.ts';
 import { ALIASES, spokenModel } from '../../src/policy/models.ts';
@@ -12,7 +12,6 @@ import {
   fallbackModels,
   modelProblem,
   modelsOfRole,
-  OFFLINE,
   resolveModel,
 } from '../../src/policy/models.ts';
 import type { ModelRequest } from '../../src/policy/models.ts';

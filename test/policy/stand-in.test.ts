@@ -1,10 +1,10 @@
 /** A model that stands in for another where nobody wrote which may: one key alone is enough, and no rule is ever stepped over. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ModelId } from '../../src/domain/ids.ts';
+import { ModelId, OFFLINE } from '../../src/domain/ids.ts';
 import type { ModelOption } from '../../src/domain/plan/plan.ts';
 import type { ModelRequest } from '../../src/policy/models.ts';
-import { OFFLINE, chooseModel, entryAllows, fallbackModels, modelProblem } from '../../src/policy/models.ts';
+import { chooseModel, entryAllows, fallbackModels, modelProblem } from '../../src/policy/models.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import { entry, someRules, written } from './some-rules.ts';
 

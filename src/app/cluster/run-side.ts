@@ -5,13 +5,12 @@
 import { hostname } from 'node:os';
 import type { Loaded } from '../../config/index.ts';
 import * as distributed from '../../distributed/index.ts';
-import { type AgentId, isForeign, type ModelId, providerOf, ROOT, type SessionId } from '../../domain/ids.ts';
+import { type AgentId, isForeign, type ModelId, OFFLINE, providerOf, ROOT, type SessionId } from '../../domain/ids.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { serialQueue } from '../../domain/serial-queue.ts';
 import { isForced, type RunState, UNKNOWN_EFFECT } from '../../events/index.ts';
 import type { RunOptions } from '../../engine/run/index.ts';
 import type { OpenModels } from '../../models/index.ts';
-import { OFFLINE } from '../../policy/index.ts';
 import type { DayLedger } from '../../ports/daily-budget.ts';
 import type { ModelFault } from '../../ports/model.ts';
 import { relayToRun } from '../../remote/index.ts';

@@ -21,16 +21,8 @@ import { folderOf } from '../../store/index.ts';
 import { unifiedDiff } from '../../tools/files/diff.ts';
 import { openAgentFiles, agentsOf } from '../agents/index.ts';
 import type { Arguments, Io } from '../process/index.ts';
-import {
-  attempt,
-  newSession,
-  packageRoot,
-  packageVersion,
-  sanitise,
-  world,
-  writePrivate,
-  wrongUse,
-} from '../process/index.ts';
+import { attempt, newSession, packageRoot, packageVersion, sanitise, world, writePrivate } from '../process/index.ts';
+import { wrongUse } from '../process/index.ts';
 import { isOpen, toLabel, withAuthors } from '../views/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
 import { authorsIn, eventsOf, whyNotResume, pastRun, plannerModel, stateOf, trustOf } from '../workspace/index.ts';

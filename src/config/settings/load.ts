@@ -224,7 +224,7 @@ function folderFault(folder: string): texts.ConfigFault | null {
   return texts.fileFault('.mimir', problem, `${texts.THE_DIRECTORY}, or remove it`);
 }
 
-// Settings that are neither rules nor roles: providers, appearance, keys, retention.
+// Settings that are neither rules nor roles: providers, appearance, keys.
 
 const SECTIONS = [
   'agents',
@@ -237,7 +237,6 @@ const SECTIONS = [
   'audit',
   'trees',
   'cluster',
-  'retention',
 ] as const;
 export type Preferences = Pick<Settings, (typeof SECTIONS)[number]>;
 

@@ -194,25 +194,20 @@ export class LineAnswers {
       await context.submit({ do: 'reject plan' });
       return true;
     }
-    if (word !== 'proceed' && !(await this.#editAll(word))) {
-      await context.submit({ do: 'reject plan' });
-      return true;
-    }
+    if (word !== 'proceed') await this.#editAll(word);
     const done = await context.send({ do: 'approve plan', digest: context.state.planDigest });
     if (!done.ok) throw wrongUse(done.fault.text);
     this.decided();
     return true;
   }
 
-  /** Asks for the edits of each task; false at the end of input. A refused edit is printed, and the next one is made. */
-  async #editAll(word: 'e' | 'm'): Promise<boolean> {
+  /** Asks for the edits of each task. A refused edit is printed, and the next one is made. */
+  async #editAll(word: 'e' | 'm'): Promise<void> {
     const { context, console, models } = this.#of;
-    const edits = await editsOf(word, console, { plan: context.state.plan, models });
-    for (const edit of edits ?? []) {
+    for (const edit of await editsOf(word, console, { plan: context.state.plan, models })) {
       const done = await context.send({ do: 'edit plan', edit });
       if (!done.ok) console.complain(`  not changed: ${sanitise(done.fault.text)}`);
     }
-    return edits !== null;
   }
 }
 
@@ -238,49 +233,44 @@ export function planWord(typed: string): PlanWord {
   return word === 'e' || word === 'm' ? word : 'other';
 }
 
-/** Asks for the edits of each task in turn; null when the input ends. Without `models` (`promptForModels`) only `m` asks for models. */
+/** Asks for the edits of each task in turn; throws an `Exit` when the input ends. Without `models` (`promptForModels`) only `m` asks for models. */
 export async function editsOf(
   answer: 'e' | 'm',
   io: Pick<Io, 'ask' | 'say' | 'complain'>,
   { plan, models }: { readonly plan: SoundPlan | null; readonly models: boolean },
-): Promise<readonly PlanEdit[] | null> {
+): Promise<readonly PlanEdit[]> {
   const edits: PlanEdit[] = [];
   for (const [index, task] of (plan?.tasks ?? []).entries()) {
     const manual = answer === 'm';
-    const made = await editTask(io, task, index + 1, { manual, models: models || manual });
-    if (made === null) return null;
-    edits.push(...made);
+    edits.push(...(await editTask(io, task, index + 1, { manual, models: models || manual })));
   }
   return edits;
 }
 
-/** Prints the present values; Enter keeps one, the end of input gives up with null. */
+/** Prints the present values; Enter keeps one. */
 async function editTask(
   io: Pick<Io, 'ask' | 'say' | 'complain'>,
   task: PlanTask,
   number: number,
   { manual, models }: { readonly manual: boolean; readonly models: boolean },
-): Promise<readonly PlanEdit[] | null> {
-  const typed = async (prompt: string): Promise<string | undefined> =>
-    (await io.ask(`  ${prompt} (Enter keeps): `))?.trim();
+): Promise<readonly PlanEdit[]> {
+  const typed = async (prompt: string): Promise<string> => {
+    const text = await io.ask(`  ${prompt} (Enter keeps): `);
+    if (text === null) throw wrongUse('the input has ended: the plan is unchanged');
+    return text.trim();
+  };
   io.say(`\nEdit Task ${number} (${task.role})`);
   io.say(`  Current: ${sanitise(task.description)}`);
   const description = await typed('New description');
   io.say(`  Current model: ${sanitise(task.model.asked)}`);
   const model = models ? await typed('New model') : '';
   const tokens = manual ? await typed('Max tokens') : '';
-  if (description === undefined || model === undefined || tokens === undefined) return null;
   const isNumber = /^\d+$/.test(tokens);
   if (tokens !== '' && !isNumber) io.complain(`  not changed: "${sanitise(tokens)}" is not a number of tokens`);
-  return editsTo(task, description, model, isNumber ? Number(tokens) : null);
-}
-
-function editsTo(task: PlanTask, description: string, model: string, tokens: number | null): readonly PlanEdit[] {
+  const budget = { ...task.budget, maxTokens: Number(tokens) };
   return [
     ...(description === '' ? [] : [{ is: 'describe', task: task.id, description } as const]),
     ...(model === '' ? [] : [{ is: 'model', task: task.id, model } as const]),
-    ...(tokens === null
-      ? []
-      : [{ is: 'budget', task: task.id, budget: { ...task.budget, maxTokens: tokens } } as const]),
+    ...(isNumber ? [{ is: 'budget', task: task.id, budget } as const] : []),
   ];
 }

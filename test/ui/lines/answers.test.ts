@@ -13,7 +13,7 @@ import { planned, Recording, started } from '../../support/recorded-run.ts';
 import { planOf } from '../../support/plans.ts';
 
 interface Asked {
-  readonly edits: readonly PlanEdit[] | null;
+  readonly edits: readonly PlanEdit[];
   readonly prompts: readonly string[];
   readonly lines: readonly string[];
 }
@@ -130,13 +130,13 @@ describe('the plan prompt', () => {
   it('asks for the tokens of each agent as well in manual mode (O106)', async () => {
     const { edits, prompts } = await asked('m', ['read', 'o3', '9000']);
     expect(prompts).toEqual([DESCRIPTION, MODEL, TOKENS]);
-    expect(edits?.at(-1)).toEqual({ is: 'budget', task: 'a', budget: { maxTokens: 9000, maxCost: 1 } });
+    expect(edits.at(-1)).toEqual({ is: 'budget', task: 'a', budget: { maxTokens: 9000, maxCost: 1 } });
   });
 
   it.each([[[]], [['read']], [['read', 'o3']]])(
     'approves nothing where the input ends within the edits: %j',
     async (typed) => {
-      expect((await asked('m', typed)).edits).toBeNull();
+      await expect(asked('m', typed)).rejects.toThrow('the input has ended');
       const left = [...typed];
       const done: Command[] = [];
       const send = (command: Command): Promise<Result<Receipt, Refusal>> => {
@@ -166,8 +166,8 @@ describe('the plan prompt', () => {
         approves: true,
         models: true,
       });
-      expect(await answers.takes({ text: 'm', begun: 1 })).toBe(true);
-      expect(done).toEqual([{ do: 'reject plan' }]);
+      await expect(answers.takes({ text: 'm', begun: 1 })).rejects.toThrow('the input has ended');
+      expect(done).toEqual([]);
     },
   );
 });
