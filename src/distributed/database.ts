@@ -92,7 +92,7 @@ export function openDatabase(url: string): Database {
     pool,
     rows: async (row, text, values) => (await query(text, values)).rows.map((one) => row.parse(one)),
     run: async (text, values) => (await query(text, values)).rowCount ?? 0,
-    listen: (channel, on, reconnected) => listening(url, channel, on, reconnected ?? (() => undefined)),
+    listen: (channel, on, reconnected) => holdSession(url, `listen ${channel}`, on, reconnected),
     close: () => pool.end(),
   };
 }
@@ -100,7 +100,13 @@ export function openDatabase(url: string): Database {
 /** How long after a lost connection the next one is tried. */
 const RECONNECT_MS = 500;
 
-function listening(url: string, channel: string, on: (payload: string) => void, reconnected: () => void): () => void {
+/** Keeps a connection in which `statement` was executed; made anew where it is lost. Returns its end. */
+export function holdSession(
+  url: string,
+  statement: string,
+  on: (payload: string) => void = () => undefined,
+  reconnected: () => void = () => undefined,
+): () => void {
   let over = false;
   let client: Client | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -117,7 +123,7 @@ function listening(url: string, channel: string, on: (payload: string) => void, 
     fresh.on('notification', ({ payload }) => on(payload ?? ''));
     try {
       await fresh.connect();
-      await fresh.query(`listen ${channel}`);
+      await fresh.query(statement);
       reconnected();
     } catch {
       again();

@@ -3,9 +3,8 @@
  * over by the others. The engine's owner token keeps a worker that was judged wrongly from recording anything.
  */
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import { Client } from 'pg';
 import { z } from 'zod';
-import { type Database, databaseText } from './database.ts';
+import { type Database, databaseText, holdSession } from './database.ts';
 
 /** A worker renews its lease this often; it lasts four times as long. */
 const RENEW_MS = 2000;
@@ -86,6 +85,8 @@ export interface Lease {
   readonly lost: AbortSignal;
   /** Gives the lease back, so that others take over at once what is not finished. */
   end(): Promise<void>;
+  /** Frees the lock of a lease that was lost. */
+  unlock(): void;
 }
 
 export interface LeaseEvents {
@@ -105,7 +106,8 @@ export async function holdLease(db: Database, worker: WorkerRow, on: LeaseEvents
     [id, pool, host, pid, slots, version, facts],
   );
   const lost = new AbortController();
-  const lock = holdLock(db.url, id);
+  // It ends with this process. A pooler without sessions may not keep it: then only the lease counts.
+  const unlock = holdSession(db.url, `select pg_advisory_lock(${keyOf(id)})`);
   let last = performance.now();
   // Since when the database has answered without a break; at first, it is taken to have done so for long.
   let since = last - GRACE_MS;
@@ -141,27 +143,17 @@ export async function holdLease(db: Database, worker: WorkerRow, on: LeaseEvents
   lost.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
   return {
     lost: lost.signal,
+    unlock,
     async end() {
       clearInterval(timer);
       await renewing;
       await db.run(`update mimir.worker set state = 'ended', lease = clock_timestamp() where id = $1`, [id]);
-      lock.end();
+      unlock();
     },
   };
 }
 
 const keyOf = (id: string): string => `hashtextextended('mimir worker ' || '${id.replaceAll("'", '')}', 0)`;
-
-/** A lock that ends with this process. A pooler without sessions may not keep it: then only the lease counts. */
-function holdLock(url: string, id: string): { end(): void } {
-  const client = new Client({ connectionString: url, keepAlive: true, application_name: 'mimir worker' });
-  client.on('error', () => undefined);
-  void client
-    .connect()
-    .then(() => client.query(`select pg_advisory_lock(${keyOf(id)})`))
-    .catch(() => undefined);
-  return { end: () => void client.end().catch(() => undefined) };
-}
 
 const Lost = z.object({ id: z.string(), pool: z.string() });
 

@@ -39,7 +39,12 @@ export async function openPauses(db: Database, pool: string): Promise<Pauses> {
     },
     quietly,
   );
-  await read();
+  try {
+    await read();
+  } catch (error) {
+    stop();
+    throw error;
+  }
   return {
     left: (provider) => Math.max(0, Math.ceil((until.get(provider) ?? 0) - performance.now())),
     async note(provider, wait) {

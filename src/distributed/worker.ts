@@ -84,16 +84,20 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
     listenQueues: [queueOf(pool)],
     logger: SILENT,
   });
-  await DBOS.launch();
-  await DBOS.registerQueue(queueOf(pool), {
-    workerConcurrency: slots,
-    minPollingIntervalMs: 200,
-    onConflict: 'always_update',
-  });
+  try {
+    await DBOS.launch();
+    const polled = { minPollingIntervalMs: 200, onConflict: 'always_update' } as const;
+    await DBOS.registerQueue(queueOf(pool), { workerConcurrency: slots, ...polled });
+  } catch (error) {
+    await DBOS.shutdown({ deregister: true }).catch(() => undefined);
+    await lease.end().catch(() => lease.unlock());
+    throw error;
+  }
   whenAborted(lease.lost, () => {
     say(`ends its steps: ${String(lease.lost.reason)}`);
     void running
       .settled(END_MS)
+      .then(() => lease.unlock())
       .then(() => DBOS.shutdown({ deregister: true }))
       .then(
         () => ended.resolve('lost'),

@@ -110,6 +110,20 @@ function after(is: () => boolean): AbortSignal {
   return control.signal;
 }
 
+it('takes its lock again when the connection of it was lost, so that only its lease decides whether it is there', async () => {
+  const at = await bench();
+  await at.worker('a');
+  const text = `select pid as n from pg_locks where locktype = 'advisory' and granted
+    and ((classid::bigint << 32) | objid::bigint) = hashtextextended('mimir worker a', 0)`;
+  const pids = async (): Promise<readonly number[]> =>
+    (await at.db.rows(z.object({ n: z.number() }), text)).map(({ n }) => n);
+  while ((await pids()).length === 0);
+  const [first] = await pids();
+  await at.db.run('select pg_terminate_backend($1)', [first]);
+  while ((await pids()).length === 0 || (await pids())[0] === first);
+  expect(await pids()).toHaveLength(1);
+});
+
 it('takes over from a worker that stands still, which records nothing when it comes back', async () => {
   const at = await bench();
   const a = await at.worker('a');

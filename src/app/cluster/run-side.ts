@@ -74,7 +74,10 @@ export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
         for (const tell of told) tell(text);
       },
     });
-    const pauses = await distributed.openPauses(db, pool);
+    const pauses = await distributed.openPauses(db, pool).catch(async (error: unknown) => {
+      await cluster.close();
+      throw error;
+    });
     return new Side(run, db, cluster, {
       pauses,
       usable: new Set(facts.flatMap(({ models }) => models)),
