@@ -310,6 +310,8 @@ export type EventBody =
       /** The file whose content the agent has read with this call, relative to the project's root, and its digest. */
       readonly saw?: { readonly file: string; readonly digest: string };
       readonly changed?: CommandChanges;
+      /** Why changes by this command and all later ones are not known. */
+      readonly unseen?: string;
     })
   /** A note of Mimir that was appended to a result: few turns left, or repeated calls. */
   | (OfCall<'tool.noted'> & { readonly text: string })

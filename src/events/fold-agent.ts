@@ -196,7 +196,7 @@ export const AGENT_FOLDS = {
   'tool.finished': (agent, event) => ({
     ...agent,
     ...withNews(agent, event),
-    blocks: withEnd(agent.blocks, event),
+    blocks: [...withEnd(agent.blocks, event), ...(event.unseen === undefined ? [] : [noteBlock(event.unseen, 'warn')])],
   }),
   'tree.made': (agent, { tree: name, base, resolves }, at) => ({
     ...agent,

@@ -72,7 +72,10 @@ export const LINES = {
   ],
   'context.compacted': ({ tokens }) => ['info', compactedText(tokens)],
   'tool.started': ({ tool, label }) => (UNTOLD.has(tool) ? null : ['info', label]),
-  'tool.finished': (event) => (event.ok ? null : ['warn', `${event.tool}: ${event.output.split('\n')[0] ?? ''}`]),
+  'tool.finished': ({ ok, tool, output, unseen }) => {
+    if (!ok) return ['warn', `${tool}: ${output.split('\n')[0] ?? ''}`];
+    return unseen === undefined ? null : ['warn', unseen];
+  },
   'tree.made': () => ['info', 'works in a tree of its own'],
   'merge.started': () => null,
   'merge.finished': (event) => [event.is === 'merged' ? 'info' : 'warn', mergedText(event)],

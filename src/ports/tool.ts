@@ -30,6 +30,8 @@ export interface ToolOutput {
   readonly open?: true;
   /** What changed in the project while a command ran; absent where nothing did, or where that cannot be told. */
   readonly changed?: CommandChanges;
+  /** Why changes by this command and all later ones cannot be told. */
+  readonly unseen?: string;
   /** How a command ended, and what it printed; absent where it was not started. */
   readonly command?: {
     readonly is: 'exited' | 'time limit' | 'stopped';

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type CommandChanges, listedChanges } from '../../domain/changes/changes.ts';
+import { listedChanges } from '../../domain/changes/changes.ts';
 import type { AgentId } from '../../domain/ids.ts';
-import { defined, tried } from '../../domain/result.ts';
+import { tried } from '../../domain/result.ts';
 import type { SeenFile, Tool, ToolContext, ToolOutput } from '../../ports/tool.ts';
 import type { TreeId } from '../../ports/tree.ts';
 import { digestOf } from '../files/replace-file.ts';
@@ -19,6 +19,8 @@ interface Running {
   /** Written by file tools of agents meanwhile. */
   readonly written: SeenFile[];
 }
+
+type Told = Pick<ToolOutput, 'changed' | 'unseen'>;
 
 /** Wraps the tools of one project that change files. Without git, commands run as they are. */
 export class CommandWatch {
@@ -77,28 +79,33 @@ export class CommandWatch {
     this.#running.add(own);
     try {
       const output = await run();
-      this.#isOff ||= !before.ok && !signal.aborted;
-      if (!before.ok) return output;
-      const changed = await this.#changesSince(before.value, own);
-      return { ...output, ...defined({ changed: changed ?? undefined }) };
+      if (!before.ok) return signal.aborted ? output : { ...output, ...this.#switchedOff(before.fault) };
+      return { ...output, ...(await this.#changesSince(before.value, own)) };
     } finally {
       this.#running.delete(own);
     }
   }
 
-  async #changesSince(before: TreeId, { also, written }: Running): Promise<CommandChanges | null> {
+  /** What the first command after which nothing is compared says of that. */
+  #switchedOff(fault: string): Told {
+    if (this.#isOff) return {};
+    this.#isOff = true;
+    return { unseen: fault };
+  }
+
+  async #changesSince(before: TreeId, { also, written }: Running): Promise<Told> {
     // What a stopped command did counts too, so its signal does not end this.
     const { signal } = new AbortController();
     const after = await this.#snapshots.snapshot(signal);
-    this.#isOff ||= !after.ok;
-    if (!after.ok || after.value === before) return null;
+    if (!after.ok) return this.#switchedOff(after.fault);
+    if (after.value === before) return {};
     const found = await this.#snapshots.filesBetween(before, after.value, signal);
-    if (!found.ok) return null;
+    if (!found.ok) return {};
     const isOthers = (file: string): boolean =>
       isFreshFile(path.basename(file)) || written.some((one) => one.file === file && this.#isStill(one));
     const files = found.value.filter((one) => !isOthers(one.path));
-    if (files.length === 0) return null;
-    return { ...listedChanges(files), tree: before, also: [...also] };
+    if (files.length === 0) return {};
+    return { changed: { ...listedChanges(files), tree: before, also: [...also] } };
   }
 
   /** Whether a file tool or a merge was the last to write or remove this file. */

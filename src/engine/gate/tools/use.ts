@@ -151,8 +151,8 @@ async function runTool(
   const output = { ...whole, text: parts.hide(whole.text) };
   if (open === true) return output;
   const ms = Math.round(world.elapsed() - began);
-  const { ok, text, saw, changed } = output;
-  const end = { agent, call: call.id, tool: call.tool, ok, output: text, ms, ...defined({ saw, changed }) };
+  const { ok, text, saw, changed, unseen } = output;
+  const end = { agent, call: call.id, tool: call.tool, ok, output: text, ms, ...defined({ saw, changed, unseen }) };
   recorder.record({ type: 'tool.finished', ...end }, ...(ok ? resolvedActs(recorder, use) : []));
   if (unsandboxedCommand === true) recordNotDone(recorder, use, 'no sandbox');
   return output;
