@@ -2,7 +2,16 @@
 import { firstLine } from '../domain/text/text.ts';
 import { MAIN } from '../domain/agents/role.ts';
 import { limitTokens, tokensOf } from '../domain/budget.ts';
-import { type AgentId, type CallId, fromMicro, type Millis, ROOT, toMicro, type Usd } from '../domain/ids.ts';
+import {
+  type AgentId,
+  type CallId,
+  fromMicro,
+  type Millis,
+  ROOT,
+  type TaskId,
+  toMicro,
+  type Usd,
+} from '../domain/ids.ts';
 import type { ApprovalRequest } from './event.ts';
 import { piecesOf } from './roster.ts';
 import type { AgentState, RunState } from './state.ts';
@@ -169,6 +178,10 @@ export function* upwards(agents: RunState['agents'], agent: AgentId | null): Gen
     at = one.parent;
   }
 }
+
+/** The task of the plan that the agent works for: its own, or that of its nearest ancestor with one. */
+export const taskOf = ({ agents }: Pick<RunState, 'agents'>, agent: AgentId): TaskId | null =>
+  [...upwards(agents, agent)].find(({ taskId }) => taskId !== null)?.taskId ?? null;
 
 /** The tree in which the agent works: its own or its nearest ancestor's, until that is merged; undefined: the project. */
 export function workspaceOf({ agents }: Pick<RunState, 'agents'>, agent: AgentId): string | undefined {

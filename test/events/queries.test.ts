@@ -1,8 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AgentId, ROOT } from '../../src/domain/ids.ts';
+import { type AgentId, ROOT, TaskId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
-import { activityOf, committed, isFinal, lostToProvider, spentOf, tokensOfAgent } from '../../src/events/queries.ts';
+import {
+  activityOf,
+  committed,
+  isFinal,
+  lostToProvider,
+  spentOf,
+  taskOf,
+  tokensOfAgent,
+} from '../../src/events/queries.ts';
 import {
   agentAfter,
   asked,
@@ -23,6 +31,14 @@ import {
 } from '../support/story.ts';
 
 const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 };
+
+describe('the task of an agent', () => {
+  it('is that of the plan for which it, or who started it, works; null where nobody does', () => {
+    const task = { ...created(FINDER), taskId: TaskId.parse('one') };
+    const state = stateAfter(created(ROOT), task, created(NESTED), created(REVIEWER));
+    expect([FINDER, NESTED, REVIEWER, ROOT].map((agent) => taskOf(state, agent))).toEqual(['one', 'one', null, null]);
+  });
+});
 
 describe('what is committed', () => {
   const state = stateAfter(

@@ -6,7 +6,7 @@ import { shownPath } from '../../config/index.ts';
 import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Redactor } from '../../domain/text/redact.ts';
-import { type AgentState, type RunState, tokensOfAgent, verificationOf } from '../../events/index.ts';
+import { type AgentState, type RunState, taskOf, tokensOfAgent, verificationOf } from '../../events/index.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';
 import type { ReportFormat } from '../../ports/project-service.ts';
 import { escapeJson, fileErrorText, sanitise } from '../process/index.ts';
@@ -272,7 +272,7 @@ function filesJson(state: RunState): readonly unknown[] {
     const who = ([agent, ...also]: readonly AgentId[]): object => ({
       agent: agent ?? null,
       ...(also.length === 0 ? {} : { also }),
-      task: agent === undefined ? null : (state.agents.get(agent)?.taskId ?? null),
+      task: agent === undefined ? null : taskOf(state, agent),
     });
     const hunks = known.hunks.map(({ agents, from, to, around: _around, ...hunk }) => ({
       ...who(agents),

@@ -3,7 +3,7 @@ import type { AuthoredFile, AuthoredHunk } from '../../domain/changes/authorship
 import type { AgentId } from '../../domain/ids.ts';
 import { jsonDigest } from '../../domain/digest.ts';
 import { memoize } from '../../domain/memoize.ts';
-import type { RunState } from '../../events/index.ts';
+import { type RunState, taskOf } from '../../events/index.ts';
 import { closedReason, labelOf } from './agents/agent-lines.ts';
 import { diffLinesOf } from './authors.ts';
 
@@ -72,8 +72,8 @@ function itemsOf(file: AuthoredFile): readonly ReviewItem[] {
 
 function titleOf(state: RunState, { file, agent }: ReviewItem, by: Grouping): string {
   if (by === 'file') return file.path;
-  const one = state.agents.get(agent);
-  const task = by === 'task' ? state.plan?.tasks.find(({ id }) => id === one?.taskId) : undefined;
+  const own = by === 'task' ? taskOf(state, agent) : null;
+  const task = state.plan?.tasks.find(({ id }) => id === own);
   return task?.description ?? labelOf(state, agent);
 }
 

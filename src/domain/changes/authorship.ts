@@ -50,7 +50,7 @@ export interface AuthoredFile {
   /** What happened to it and was not taken back, in order. */
   readonly steps: readonly AuthoredStep[];
   readonly hunks: readonly AuthoredHunk[];
-  /** Who changed the content as a whole: of a binary file, a link, or a file that may not be shown. */
+  /** Who changed the content as a whole: of a binary file, a link, an empty file, or one that may not be shown. */
   readonly whole?: readonly AgentId[];
   readonly mode?: readonly AgentId[];
 }
@@ -118,8 +118,11 @@ export function authorsOf(
     texts.map(linesOf),
     steps.map(({ agents }) => agents),
   );
+  // An empty file that came or went has no line of anybody.
+  const isEmpty = ranges.length === 0 && (start === null) !== (now === null);
   return {
     ...file,
+    ...(isEmpty ? { whole: last(() => true) } : {}),
     hunks: ranges.flatMap((range) =>
       partsOf(
         range,

@@ -63,6 +63,14 @@ it('keeps the lines of the others where one agent changes more than a thousand l
   ]);
 });
 
+it('gives an empty file that came or went to whoever made or removed it', async () => {
+  const folder = makeRepository({ 'gone.txt': '', 'a.txt': 'a\n' });
+  const run = working(folder);
+  await run.act(ALICE, 'bash', { command: 'touch made.txt' });
+  await run.act(BOB, 'bash', { command: 'rm gone.txt' });
+  expect(told(await run.authored())).toEqual(['bob gone.txt whole', 'alice made.txt whole']);
+});
+
 it('names all agents whose commands ran at the same time', async () => {
   const folder = makeRepository({ 'a.txt': 'a\n' });
   const run = working(folder);
