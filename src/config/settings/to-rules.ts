@@ -342,10 +342,7 @@ const WITHOUT_EFFECT = [
 /** One line for each layer that sets one of them. */
 export const withoutEffectNotes = (layers: readonly Layer[]): readonly string[] =>
   layers.flatMap((layer) =>
-    WITHOUT_EFFECT.flatMap(({ path: key, why }) => {
-      const value = valueAt(layer.settings, key) ?? [];
-      return Array.isArray(value) && value.length === 0
-        ? []
-        : [`${placeText(layer.reason(key))}: ${key.join('.')}: ${why}`];
-    }),
+    WITHOUT_EFFECT.filter(({ path: key }) => valueAt(layer.settings, key) !== undefined).map(
+      ({ path: key, why }) => `${placeText(layer.reason(key))}: ${key.join('.')}: ${why}`,
+    ),
   );

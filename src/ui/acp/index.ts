@@ -287,10 +287,8 @@ async function answer(approval: Asked, state: RunState, editor: Editor, controls
   );
   const title = clean(`${agentName(state, agent)} ${WANTS[request.action]}`);
   const none: PermissionOption = { optionId: 'none', name: 'Answer with nothing', kind: 'reject_once' };
-  const danger = dangerOf(request);
-  const text = clean(
-    [questionText(request), `because ${request.because}`, ...(danger === null ? [] : [danger])].join('\n\n'),
-  );
+  const danger = dangerOf(request) ?? '';
+  const text = clean(`${questionText(request)}\n\nbecause ${request.because}\n\n${danger}`.trimEnd());
   const chosen = await editor.ask(title, text, options.length === 0 ? [none] : options).catch(() => null);
   const offer = offers.find(({ number }) => number === chosen);
   const given = offer ?? (chosen === 'none' ? { allow: false, scope: 'once' as const, text: '' } : null);

@@ -190,7 +190,6 @@ describe('the box', () => {
       `${USER}:1: sandbox.network.allowedDomains: commands have no network in this version`,
       `${USER}:2: retention.sessions: no session is deleted in this version`,
     ]);
-    expect(loaded({ user: 'sandbox: { network: { allowedDomains: [] } }\n' }).notes).toEqual([]);
     expect(faults({ project: 'env: { passthrough: [JAVA_HOME] }\n' })).toEqual([
       expect.stringContaining('env.passthrough cannot be set by a project'),
     ]);
