@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Reads argv, loads one verb, turns a failure into an exit code. */
+/** Takes the environment out of the process and turns the compile cache on, before anything else is loaded. */
 import { enableCompileCache, flushCompileCache } from 'node:module';
 
 // A copy: variables with secrets are taken out of the process itself, and may have been handed over instead.

@@ -80,7 +80,8 @@ export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
     });
     return new Side(run, db, cluster, {
       pauses,
-      usable: new Set(facts.flatMap(({ models }) => models)),
+      // An agent lands on any worker of the pool, so that all have to have its model.
+      usable: facts.map(({ models }) => new Set(models)).reduce((all, next) => all.intersection(next)),
       told,
       note: `the agents work on the workers of pool ${pool}: ${plural(facts.length, 'worker')} now`,
     });
@@ -273,7 +274,7 @@ class Side implements ClusterSide {
     });
   }
 
-  /** Models that a worker can call are asked there; others, and what is no language model, here. */
+  /** Models that every worker can call are asked there; others, and what is no language model, here. */
   private modelsElsewhere(): OpenModels {
     const { models } = this.run;
     const options = models

@@ -121,8 +121,6 @@ export function shownName(name: string): string {
   });
 }
 
-/** `1 file`, `2 files`. */
-
 function endsInHighSurrogate(text: string, length: number): boolean {
   const last = text.charCodeAt(length - 1);
   return last >= 0xd800 && last <= 0xdbff;

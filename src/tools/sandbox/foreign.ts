@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';
 import { isFolder } from '../paths/root.ts';
-import { type Environment, ownVariables, programOn } from '../process/environment.ts';
+import { type Environment, ownVariables, programOn, quoted } from '../process/environment.ts';
 import { runBriefly, startedByAnother, startTalking, type TalkingProgram } from '../process/run-program.ts';
 import { SANDBOX_HOME } from '../toolchains/toolchains.ts';
 import type { Bind } from './mounts.ts';
@@ -217,9 +217,6 @@ async function hold(pipe: string): Promise<number | null> {
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** As one word of a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function exitIn(file: string): number | null {
   const text = tried(() => readFileSync(file, 'utf8').trim(), '');

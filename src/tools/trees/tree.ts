@@ -23,9 +23,9 @@ import { attempted, TreeFault, treeStore } from './store.ts';
 /** git's environment is by default the tools' part of this process's environment. */
 export type TreeOptions = Omit<StoreOptions, 'environment'> & Partial<StoreOptions>;
 
-/** The files that git does not ignore, compared between two moments; in a few calls of git, since each command is between two of them. */
 type Keep = (change: Change, signal: AbortSignal) => Promise<Result<Pick<VersionChange, 'before' | 'after'>, string>>;
 
+/** The files that git does not ignore, compared between two moments; in a few calls of git, since each command is between two of them. */
 export interface Snapshots extends Pick<TreePort, 'changes'> {
   snapshot(signal: AbortSignal): Promise<Result<TreeId, string>>;
   filesBetween(from: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<readonly ChangedFile[], string>>;
