@@ -3,20 +3,9 @@ import { closeSync, constants, fchmodSync, fsyncSync, linkSync, lstatSync, mkdir
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
+import DATA from './error-texts.json' with { type: 'json' };
 
-const ERROR_TEXTS: Readonly<Record<string, string>> = {
-  EACCES: 'no permission',
-  EPERM: 'no permission',
-  EROFS: 'the file system is read-only',
-  ENOENT: 'there is no such file or directory',
-  ENOTDIR: 'a file is in the place of a directory',
-  EEXIST: 'a file is in the place of a directory',
-  EISDIR: 'it is a directory',
-  ELOOP: 'it is a link to itself',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  ENAMETOOLONG: 'the name is too long',
-};
+const ERROR_TEXTS: Readonly<Record<string, string>> = DATA;
 
 export function fileErrorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -7,6 +7,7 @@ import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { type ConfigFault, fileFault } from '../files/read-text.ts';
 import type { Settings } from '../schema/schema.ts';
 import { lookOf } from './roles.ts';
+import DATA from './known-agents.json' with { type: 'json' };
 
 export interface ForeignSetup {
   readonly name: string;
@@ -25,22 +26,7 @@ export interface ForeignSetup {
 }
 
 /** What is known of adapters by the usual names of their agents. */
-const KNOWN: Readonly<Record<string, Pick<ForeignSetup, 'hosts' | 'home'> & Partial<ForeignSetup>>> = {
-  claude: {
-    hosts: ['api.anthropic.com', 'platform.claude.com'],
-    home: ['.claude', '.claude.json'],
-    transcript: '.claude/projects',
-  },
-  codex: {
-    hosts: ['chatgpt.com', 'api.openai.com', 'auth.openai.com'],
-    home: ['.codex'],
-    transcript: '.codex/sessions',
-  },
-  gemini: {
-    hosts: ['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com', 'oauth2.googleapis.com'],
-    home: ['.gemini'],
-  },
-};
+const KNOWN: Readonly<Record<string, Pick<ForeignSetup, 'hosts' | 'home'> & Partial<ForeignSetup>>> = DATA;
 
 const NOTHING = { hosts: [], home: [], env: [], mode: null, transcript: null };
 

@@ -5,6 +5,7 @@ import { isFolder, isInside, isWithin, mountsBelow, realPlace, type Root } from 
 import { type Environment, programOn, toolEnvironment } from '../process/environment.ts';
 import { runProgram } from '../process/run-program.ts';
 import { tried } from '../../domain/result.ts';
+import DATA from './toolchain-folders.json' with { type: 'json' };
 
 const HIDDEN = ['/home', '/root', '/run', '/mnt', '/media', '/var/tmp'];
 /** Files that only root may read; a sandbox started by root could read them. */
@@ -71,20 +72,7 @@ function isReached(place: string): boolean {
 }
 
 /** Toolchains whose whole folder in the home holds programs and nothing secret, with the variable that names the folder. */
-const CHAINS: Readonly<Record<string, string | null>> = {
-  '.nvm': null,
-  '.fnm': null,
-  '.pyenv': 'PYENV_ROOT',
-  '.rbenv': 'RBENV_ROOT',
-  '.nodenv': 'NODENV_ROOT',
-  '.goenv': 'GOENV_ROOT',
-  '.asdf': 'ASDF_DATA_DIR',
-  '.volta': 'VOLTA_HOME',
-  '.sdkman': 'SDKMAN_DIR',
-  '.deno': null,
-  '.bun': null,
-  '.rustup': 'RUSTUP_HOME',
-};
+const CHAINS: Readonly<Record<string, string | null>> = DATA;
 
 export interface Chains {
   readonly folders: readonly string[];

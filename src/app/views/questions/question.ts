@@ -9,6 +9,7 @@ import { plural } from '../text/format.ts';
 import { rowsIn } from '../text/line.ts';
 import { type Piece, splitMarked } from '../text/sanitise.ts';
 import { graphemes, isSimple } from '../text/width.ts';
+import DATA from './wants.json' with { type: 'json' };
 
 /** Approvals that one answer settles: the same action, word for word, requested by one or more agents. */
 export interface Question {
@@ -55,19 +56,7 @@ export const takesAmount = ({ adds, options }: ApprovalRequest, option: string):
   adds !== undefined && options[adds] === option;
 
 /** What the asking agent wants, as a predicate after its name. */
-export const WANTS: Readonly<Record<ApprovalRequest['action'], string>> = {
-  write: 'wants to change files',
-  shell: 'wants to run a command',
-  'git-write': 'wants to change the git repository',
-  read: 'wants to read',
-  'git-read': 'wants to query git',
-  spawn: 'wants to start an agent',
-  question: 'asks you',
-  turn: 'is ready for its next turn',
-  failure: 'depends on a task that failed',
-  budget: 'reached a limit',
-  merge: 'asks about a merge',
-};
+export const WANTS: Readonly<Record<ApprovalRequest['action'], string>> = DATA;
 
 /** The text to decide about, without the options, which are shown as answers. */
 export function questionText({ exact, options }: ApprovalRequest): string {

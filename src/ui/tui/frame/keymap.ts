@@ -9,6 +9,7 @@ import type { Input, Size } from '../terminal/terminal.ts';
 import type { Glyphs } from '../text/glyphs.ts';
 import ROWS from './keys.json' with { type: 'json' };
 import type { Binding, Body, Context, DialogEffect, Effect, Screen, ScreenName } from './screen.ts';
+import NAMES from './key-labels.json' with { type: 'json' };
 
 /** The keys and words of the actions that are no rows of app/actions, in keys.json. */
 type ActionName = keyof typeof ROWS;
@@ -109,18 +110,7 @@ export function keyLabel(key: string, glyphs: Glyphs): string {
 const isSign = (key: string): key is keyof Glyphs['key'] => SIGNS.has(key);
 const SIGNS: ReadonlySet<string> = new Set(['enter', 'up', 'down', 'left', 'right'] satisfies (keyof Glyphs['key'])[]);
 
-const LABELS: Readonly<Record<string, string>> = {
-  esc: 'Esc',
-  tab: 'Tab',
-  backtab: 'Shift-Tab',
-  backspace: 'Backspace',
-  delete: 'Del',
-  home: 'Home',
-  end: 'End',
-  pageup: 'PgUp',
-  pagedown: 'PgDn',
-  ' ': 'Space',
-};
+const LABELS: Readonly<Record<string, string>> = NAMES;
 
 /** The label of the up and down keys: `↑↓`. */
 export const upDown = (glyphs: Glyphs): string => shown(['up', 'down'], glyphs);
