@@ -48,7 +48,8 @@ export function foreignModels(parts: ForeignParts): ForeignModels {
       if (foreign === undefined) return refuse(`no agent ${request.model} is configured`);
       if (request.purpose.is !== 'work') return refuse(`${foreign.name} works on tasks only`);
       if (foreign.asks && !mayStart(request.turns)) return startAnswer(request, foreign);
-      const opened = await sessionOf(parts, sessions, foreign, request);
+      const opened = await sessionOf(parts, sessions, foreign, request, signal);
+      if (opened === null) return STOPPED;
       if (!opened.ok) return refuse(opened.fault);
       const session = opened.value;
       session.take(request.turns);
@@ -59,7 +60,7 @@ export function foreignModels(parts: ForeignParts): ForeignModels {
         await session.end();
         return refuse(reply.fault);
       }
-      if (reply.value === null) return fail({ is: 'aborted', message: 'stopped' });
+      if (reply.value === null) return STOPPED;
       return ok(replyOf(request, reply.value, { session: session.id }));
     },
     async ended(agent) {
@@ -72,19 +73,40 @@ export function foreignModels(parts: ForeignParts): ForeignModels {
 
 const refuse = (message: string): Result<never, ModelFault> => fail({ is: 'refused', message });
 
+const STOPPED: Result<never, ModelFault> = fail({ is: 'aborted', message: 'stopped' });
+
 const CLOSING = 'No further turn is left. Answer now: what you did and found, and what is left to do.';
 
 const idOf = (call: CallId, index: number): CallId => CallId.parse(`${call}.${index + 1}`);
 
-/** The session of the agent, with its process, which is started if there is none. */
+/** The session of the agent, with its process, which is started if there is none; null where `signal` is aborted before it has begun. */
 async function sessionOf(
   parts: ForeignParts,
   sessions: Map<AgentId, AgentSession>,
   foreign: ForeignAgent,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<Result<AgentSession, string> | null> {
+  const known = sessions.get(request.agent);
+  if (known !== undefined && known.fault === null) return ok(known);
+  if (signal.aborted) return null;
+  const stopped = Promise.withResolvers<null>();
+  const stop = (): void => stopped.resolve(null);
+  signal.addEventListener('abort', stop, { once: true });
+  const opening = openSession(parts, foreign, request);
+  const opened = await Promise.race([opening, stopped.promise]);
+  signal.removeEventListener('abort', stop);
+  // The handshake may take long; what comes of it is not wanted any more.
+  if (opened === null) void opening.then((late) => (late.ok ? late.value.end() : undefined)).catch(() => undefined);
+  else if (opened.ok) sessions.set(request.agent, opened.value);
+  return opened;
+}
+
+async function openSession(
+  parts: ForeignParts,
+  foreign: ForeignAgent,
   { agent, turns }: ModelRequest,
 ): Promise<Result<AgentSession, string>> {
-  const known = sessions.get(agent);
-  if (known !== undefined && known.fault === null) return ok(known);
   const started = await parts.start(foreign, agent);
   if (!started.ok) return started;
   const session = new AgentSession(parts.world);
@@ -93,7 +115,6 @@ async function sessionOf(
   if (!connected.ok) return connected;
   const { value } = connected;
   session.begin(value, newsOf(value, earlier), firstPrompt(turns, value.isLoaded), turns);
-  sessions.set(agent, session);
   return ok(session);
 }
 

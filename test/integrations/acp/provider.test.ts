@@ -13,6 +13,7 @@ import { acpCommand, type AcpScript, type AcpStep } from '../../support/acp-agen
 import { callForeign, scriptedOption } from '../../support/foreign-models.ts';
 import { toolProcessesBelow } from '../../support/invariants.ts';
 import { makeFolder } from '../../support/repos.ts';
+import { until } from '../../support/until.ts';
 
 /** As many random agents as MIMIR_TEST_FUZZ says. */
 const RUNS = Number(process.env['MIMIR_TEST_FUZZ'] ?? 12);
@@ -33,7 +34,12 @@ class Conversation {
 
   constructor(
     script: AcpScript,
-    options: { readonly asks?: boolean; readonly folder?: string; readonly turns?: Turn[] } = {},
+    options: {
+      readonly asks?: boolean;
+      readonly folder?: string;
+      readonly turns?: Turn[];
+      readonly gate?: Promise<void>;
+    } = {},
   ) {
     this.turns = options.turns ?? [{ by: 'user', text: 'Rename it.' }];
     this.folder = options.folder ?? makeFolder();
@@ -51,7 +57,12 @@ class Conversation {
         const started = startTalking({ file, args, cwd: this.folder, env });
         if (!started.ok) return Promise.resolve(started);
         const of = { process: started.value, cwd: this.folder, name: 'scripted', mode: null, world };
-        return Promise.resolve(ok((events, earlier) => connectAgent({ ...of, events, earlier })));
+        return Promise.resolve(
+          ok(async (events, earlier) => {
+            await options.gate;
+            return connectAgent({ ...of, events, earlier });
+          }),
+        );
       },
     });
     opened.push(this.models);
@@ -300,6 +311,18 @@ describe('an agent that does not work', () => {
     const one = new Conversation(what);
     expect(await one.toEnd()).toMatch(fault);
     expect(toolProcessesBelow(one.folder)).toEqual([]);
+  });
+
+  it('is stopped at once while it starts, and its process ends when it answers', async () => {
+    const gate = Promise.withResolvers<void>();
+    const one = new Conversation({ prompts: [] }, { gate: gate.promise });
+    const control = new AbortController();
+    const asked = one.ask(control.signal);
+    await until(() => toolProcessesBelow(one.folder).length > 0);
+    control.abort();
+    expect(await asked).toEqual({ is: 'aborted', message: 'stopped' });
+    gate.resolve();
+    await until(() => toolProcessesBelow(one.folder).length === 0);
   });
 
   it('may print other lines between its messages', async () => {
