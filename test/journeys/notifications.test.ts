@@ -57,6 +57,15 @@ it('S091: tells the webhook that the run has ended, signed, and nothing of the p
   expect(out).toMatch(/webhook +127\.0\.0\.1:\d+ gets all notices/);
 });
 
+it('ends the run as always where the webhook cannot be reached, and says so', async () => {
+  const config = 'notifications: { webhook: { url: "http://127.0.0.1:1/hook" } }\n';
+  const { machine } = await ownModel('anthropic', { script: { rules: RULES }, files: LEDGER, config });
+  expect(await runOn(machine, 'Rename the helper', '--yes')).toMatchObject({
+    code: 0,
+    err: 'mimir: the run ended before webhook got 1 notification\n',
+  });
+});
+
 it('ends the run as always where the webhook refuses, and says that it was not delivered', async () => {
   const { url } = await hook(404);
   const config = `notifications: { webhook: { url: "${url}" } }\n`;

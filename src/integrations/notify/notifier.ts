@@ -3,6 +3,7 @@
  * be delivered is tried again until the run ends, which never waits for it.
  */
 import { createHmac } from 'node:crypto';
+import { plural } from '../../domain/lists.ts';
 import type { World } from '../../ports/world.ts';
 
 /** What a notice is about; the values of `events` in the configuration. */
@@ -106,7 +107,8 @@ export function openNotifier({ targets, world, quietHours, failed, fetch: send =
       await Promise.race([Promise.all(outboxes.flatMap(({ work }) => work ?? [])), world.sleep(CLOSE_MS)]);
       closing.abort();
       for (const { target, waiting } of outboxes)
-        if (waiting.length > 0) failed(`the run ended before ${target.is} got ${waiting.length} notifications`);
+        if (waiting.length > 0)
+          failed(`the run ended before ${target.is} got ${plural(waiting.length, 'notification')}`);
     },
   };
 }

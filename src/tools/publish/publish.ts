@@ -19,6 +19,7 @@ import { attempted, type RepositoryFacts, type StoreOptions, treeStore } from '.
 import { changedFiles } from '../trees/tree.ts';
 import { creating, type Forge, forgeFor, listedUrl, listing, urlIn } from './forge.ts';
 import { type Remote, remoteOf } from './remote.ts';
+import QUIET_ENVIRONMENT from './quiet-environment.json' with { type: 'json' };
 
 /** Changes of some files, as they would be committed. */
 export interface PublishDraft {
@@ -243,18 +244,7 @@ const HOW_TO_PUSH = (remote: string, branch: string): string =>
   `settings of this repository that name programs are not used for this push; push it yourself (git push ${remote} ${branch}) and continue with \`mimir pr\``;
 
 /** Questions of these programs are answered by nobody. */
-const QUIET: Environment = {
-  GIT_TERMINAL_PROMPT: '0',
-  GCM_INTERACTIVE: 'never',
-  SSH_ASKPASS_REQUIRE: 'never',
-  GIT_ALLOW_PROTOCOL: 'https:http:ssh:git:file',
-  GH_PROMPT_DISABLED: '1',
-  GH_NO_UPDATE_NOTIFIER: '1',
-  GLAB_NO_PROMPT: '1',
-  NO_PROMPT: '1',
-  NO_COLOR: '1',
-  PAGER: 'cat',
-};
+const QUIET: Environment = QUIET_ENVIRONMENT;
 
 /** Variables that would lead git to another repository, and Mimir's own. */
 const LEFT_OUT =

@@ -10,6 +10,7 @@ import type { Input } from '../terminal/terminal.ts';
 import type { Overlay, Pressed } from '../frame/overlay.ts';
 import { boxRows, boxWidth, closed, framed, keyLine, scrolled, stay, windowed } from '../frame/overlay.ts';
 import { strong, tint } from '../text/blocks.ts';
+import AUTOMATIC_ACTS from './automatic-acts.json' with { type: 'json' };
 
 const WIDTH = 84;
 /** The key that loosens; never the one that confirms everything else. */
@@ -109,18 +110,7 @@ function choiceLine(wish: ModeChoice, on: boolean, isNow: boolean, { glyphs, sta
   return restyle(fit(line, width, {}, glyphs.ellipsis), on ? { bg: 'selection' } : {});
 }
 
-const AUTOMATIC: Readonly<Record<Mode, readonly string[]>> = {
-  human: [],
-  confirm: ['model turns', 'reading, searching and git queries in the project'],
-  yolo: [
-    'model turns',
-    'reading, searching and git queries in the project',
-    'writing files',
-    'commands in the sandbox',
-    'git changes',
-    'starting agents within the limits',
-  ],
-};
+const AUTOMATIC: Readonly<Record<Mode, readonly string[]>> = AUTOMATIC_ACTS;
 
 function wordsOf(of: ModeState, context: Context): readonly Line[] {
   const preview = previewOf(of, context);
