@@ -2,7 +2,6 @@
  * A worker: carries out the steps of agents. Each agent is a workflow of the durable engine that receives steps and records the result of each, so
  * that a recorded step never runs again, on whichever worker the workflow continues. What a step does is the performer's.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { DBOS, Error as EngineError } from '@dbos-inc/dbos-sdk';
 import { messageOf } from '../domain/result.ts';
@@ -110,7 +109,6 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
     void DBOS.shutdown({ workflowCompletionTimeoutMS: LONGEST_MS }).catch(() => undefined);
     void running
       .handOver()
-      .then(() => running.settled(null))
       .then(() => lease.end())
       .then(
         () => ended.resolve('drained'),
@@ -150,8 +148,6 @@ class Running {
   private readonly steps = new Set<Promise<unknown>>();
   /** The steps that run, by workflow. */
   private readonly workflows = new Map<string, Set<Promise<void>>>();
-  /** What the engine does outside of a workflow, from inside of one. */
-  private readonly outside = AsyncLocalStorage.snapshot();
 
   constructor(options: WorkerOptions, lease: Lease, store: SharedStore, draining: AbortSignal) {
     this.options = options;
@@ -168,21 +164,27 @@ class Running {
   }
 
   /** Resolves when no step runs that is not recorded, or after `most` milliseconds. */
-  async settled(most: number | null): Promise<void> {
-    const limit = most === null ? never() : new Promise((done) => setTimeout(done, most));
+  async settled(most: number): Promise<void> {
+    const limit = new Promise((done) => setTimeout(done, most));
     const all = async (): Promise<void> => {
       while (this.steps.size > 0) await Promise.allSettled(this.steps);
     };
     await Promise.race([all(), limit]);
   }
 
-  /** Puts agents without a running step back into the queue. Where that fails, others take them over when the lease ends. */
+  /**
+   * Puts agents back into the queue as soon as they have no running step; resolves when none is left that has one. Where that fails, others take
+   * them over when the lease ends. Called outside of any workflow, which would record it.
+   */
   async handOver(): Promise<void> {
-    const ids = [...this.workflows].filter(([, { size }]) => size === 0).map(([id]) => id);
-    for (const id of ids) this.workflows.delete(id);
-    if (ids.length === 0) return;
-    const back = () => DBOS.resumeWorkflows(ids, { queueName: queueOf(this.options.pool) });
-    await this.outside(back).catch(() => undefined);
+    for (;;) {
+      const ids = [...this.workflows].filter(([, { size }]) => size === 0).map(([id]) => id);
+      for (const id of ids) this.workflows.delete(id);
+      const queueName = queueOf(this.options.pool);
+      if (ids.length > 0) await DBOS.resumeWorkflows(ids, { queueName }).catch(() => undefined);
+      if (this.steps.size === 0) return;
+      await Promise.race([...this.steps, new Promise((done) => setTimeout(done, AGAIN_MS))]);
+    }
   }
 
   /**
@@ -198,7 +200,7 @@ class Running {
     this.workflows.set(id, open);
     try {
       // It was taken from the queue when the drain began.
-      if (this.draining.aborted) await this.handOver().then(never);
+      if (this.draining.aborted) await never();
       await this.receive(order, controls, open);
     } finally {
       this.workflows.delete(id);
@@ -239,7 +241,6 @@ class Running {
           controls.delete(message.id);
           open.delete(work);
           this.steps.delete(work);
-          if (this.draining.aborted) void this.handOver();
         });
       open.add(work);
       this.steps.add(work);
