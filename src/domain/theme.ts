@@ -1,21 +1,9 @@
 /** Names to colours (themes/*.yml). Read by `config`, drawn by `tui`. */
 
 /** What a piece of text means; a theme says how it looks. `role:finder` and the like come from the theme's roles. */
-export const TOKENS = [
-  'fg',
-  'muted',
-  'faint',
-  'surface',
-  'raised',
-  'selection',
-  'border',
-  'focus',
-  'ok',
-  'warn',
-  'err',
-  'info',
-  'title',
-] as const;
+const TEXTS = ['fg', 'muted', 'faint', 'ok', 'warn', 'err', 'info', 'title'] as const;
+const GROUNDS = ['surface', 'raised', 'selection', 'border', 'focus'] as const;
+export const TOKENS = [...TEXTS, ...GROUNDS] as const;
 export type Token = (typeof TOKENS)[number];
 
 const NORMAL = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;

@@ -9,11 +9,9 @@ import type { AgentState, RunState } from './state.ts';
 
 /** A command to a running agent without further arguments: all that it is apart from what the engine does. */
 interface AgentControl {
-  /** Its keys on the screen and its words, as in `Interaction` of app/actions. */
+  /** Its keys on the screen and its other words, as in `Interaction` of app/actions. Its own name is its word. */
   readonly names: {
     readonly keys: readonly string[];
-    readonly hint: string;
-    readonly word: string;
     readonly short?: readonly string[];
     readonly help: string;
     readonly more?: string;
@@ -30,7 +28,7 @@ const ENDED = 'has ended already';
 /** The controls by name, in the order of the help. The engine carries them out in agents/agent-control.ts. */
 export const CONTROLS = {
   interrupt: {
-    names: { keys: ['s', 'ctrl-c'], hint: 'interrupt', word: 'interrupt', short: ['pause'], help: 'Interrupt agent' },
+    names: { keys: ['s', 'ctrl-c'], short: ['pause'], help: 'Interrupt agent' },
     ofMain: 'plans and reports: interrupt its agents, or stop the run',
     isPossible: (agent) => isInterruptible(agent) && !isIdle(agent),
     refused: (agent) => {
@@ -39,32 +37,19 @@ export const CONTROLS = {
     },
   },
   resume: {
-    names: { keys: ['r'], hint: 'resume', word: 'resume', short: ['r', 'continue'], help: 'Resume agent' },
+    names: { keys: ['r'], short: ['r', 'continue'], help: 'Resume agent' },
     ofMain: 'is never interrupted: resume its agents',
     isPossible: ({ status, outcome }) => status === 'interrupted' && outcome === null,
     refused: (agent) => (isFinal(agent) ? 'has ended: retry it where it failed' : 'is not interrupted'),
   },
   retry: {
-    names: {
-      keys: ['R'],
-      hint: 'retry',
-      word: 'retry',
-      short: ['R'],
-      help: 'Retry agent',
-      more: 'After the run: retries all failed tasks.',
-    },
+    names: { keys: ['R'], short: ['R'], help: 'Retry agent', more: 'After the run: retries all failed tasks.' },
     ofMain: 'cannot be retried: retry the agents that failed',
     isPossible: ({ status }) => status === 'failed',
     refused: whyNoRetry,
   },
   skip: {
-    names: {
-      keys: ['w'],
-      hint: 'skip',
-      word: 'skip',
-      help: 'Skip agent',
-      more: 'Also skips the tasks that depend on it.',
-    },
+    names: { keys: ['w'], help: 'Skip agent', more: 'Also skips the tasks that depend on it.' },
     ofMain: 'cannot be skipped: skip its agents',
     isPossible: ({ status, outcome }) => status === 'pending' && outcome === null,
     refused: (agent) => (isFinal(agent) ? ENDED : 'has started already: kill it instead'),
@@ -72,8 +57,6 @@ export const CONTROLS = {
   kill: {
     names: {
       keys: ['x'],
-      hint: 'kill',
-      word: 'kill',
       short: ['x'],
       help: 'Kill agent',
       more: 'Also kills its children. Killed agents can be retried, not resumed.',

@@ -2,16 +2,8 @@
 import { firstLine } from '../domain/text/text.ts';
 import { MAIN } from '../domain/agents/role.ts';
 import { limitTokens, tokensOf } from '../domain/budget.ts';
-import {
-  type AgentId,
-  type CallId,
-  fromMicro,
-  type Millis,
-  ROOT,
-  type TaskId,
-  toMicro,
-  type Usd,
-} from '../domain/ids.ts';
+import { type AgentId, type CallId, fromMicro, type Millis, ROOT, type TaskId, toMicro } from '../domain/ids.ts';
+import { type Usd } from '../domain/ids.ts';
 import type { ApprovalRequest } from './event.ts';
 import { piecesOf } from './roster.ts';
 import type { AgentState, RunState } from './state.ts';

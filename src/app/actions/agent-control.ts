@@ -16,6 +16,8 @@ export function agentControl(name: Control): AgentAction {
   const confirm = END_QUESTIONS[name];
   return {
     id: `run.${name}`,
+    hint: name,
+    word: name,
     arguments: 'N',
     ...names,
     whyNot: (state, { agent }) =>

@@ -226,18 +226,8 @@ function folderFault(folder: string): texts.ConfigFault | null {
 
 // Settings that are neither rules nor roles: providers, appearance, keys.
 
-const SECTIONS = [
-  'agents',
-  'providers',
-  'trust',
-  'ui',
-  'keys',
-  'notifications',
-  'childAgents',
-  'audit',
-  'trees',
-  'cluster',
-] as const;
+const OF_RUNS = ['agents', 'providers', 'childAgents', 'trees', 'cluster', 'audit'] as const;
+const SECTIONS = ['trust', 'ui', 'keys', 'notifications', ...OF_RUNS] as const;
 export type Preferences = Pick<Settings, (typeof SECTIONS)[number]>;
 
 /** The merged values of these sections. */

@@ -158,19 +158,8 @@ const ROOM_ON_LEFT = [
   [60, 8],
 ] as const;
 
-const PLACES = [
-  'provider',
-  'ask',
-  'agents',
-  'counts',
-  'done',
-  'elapsed',
-  'amount',
-  'uncertain',
-  'limit',
-  'gauge',
-  'alarm',
-] as const;
+const MONEY = ['amount', 'uncertain', 'limit', 'gauge', 'alarm'] as const;
+const PLACES = ['provider', 'ask', 'agents', 'counts', 'done', 'elapsed', ...MONEY] as const;
 type Place = (typeof PLACES)[number];
 
 /** The lines with two columns between them; less before a limit and a gauge, which belong to the amount. */
