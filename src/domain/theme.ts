@@ -1,9 +1,8 @@
 /** Names to colours (themes/*.yml). Read by `config`, drawn by `tui`. */
 
 /** What a piece of text means; a theme says how it looks. `role:finder` and the like come from the theme's roles. */
-const TEXTS = ['fg', 'muted', 'faint', 'ok', 'warn', 'err', 'info', 'title'] as const;
-const GROUNDS = ['surface', 'raised', 'selection', 'border', 'focus'] as const;
-export const TOKENS = [...TEXTS, ...GROUNDS] as const;
+const PLAIN = ['fg', 'muted', 'faint', 'surface', 'raised', 'selection', 'border', 'focus'] as const;
+export const TOKENS = [...PLAIN, 'ok', 'warn', 'err', 'info', 'title'] as const;
 export type Token = (typeof TOKENS)[number];
 
 const NORMAL = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
