@@ -2,7 +2,14 @@
  * What can happen. One discriminated union by `type`; a type is never changed, only added to. Costs are US dollars, durations
  * milliseconds, times ISO in UTC.
  */
-import type { AgentMetrics, AgentOutcome, AgentStatus, ModelChoice, OnFailure } from '../domain/agents/agent.ts';
+import type {
+  AgentMetrics,
+  AgentOutcome,
+  AgentStatus,
+  ModelChoice,
+  OnFailure,
+  WorkOrder,
+} from '../domain/agents/agent.ts';
 import type { Trigger } from '../domain/agents/agent.ts';
 import type { CommandChanges, MergeEnd } from '../domain/changes/changes.ts';
 import type { GrantScope } from '../domain/agents/grant.ts';
@@ -30,20 +37,12 @@ interface RulesInForce {
 }
 
 /** What an agent is created with. */
-export interface AgentFacts {
-  readonly role: RoleName;
+type Ordered = 'role' | 'task' | 'tools' | 'budget' | 'model' | 'iterations' | 'effort' | 'writes';
+
+export interface AgentFacts extends Pick<WorkOrder, Ordered> {
   /** The name on the screen: the role, with a number if there are several agents of it. */
   readonly name: string;
-  readonly task: string;
-  readonly tools: readonly string[];
-  readonly budget: Budget;
   readonly dependsOn: readonly AgentId[];
-  readonly model: ModelChoice;
-  readonly iterations: number;
-  /** The effort setting of its models; absent: none is sent. */
-  readonly effort?: Effort;
-  /** Globs of the files that it may change; absent: the whole project, or nothing for a role that cannot write. */
-  readonly writes?: readonly string[];
   /** It works in a tree of its own; absent: in the project. */
   readonly tree?: 'own';
 }

@@ -2,7 +2,6 @@
 import type { connect, Connection } from './acp/connection.ts';
 import { ok, type Result } from '../domain/result.ts';
 import type { TerminalOptions } from './tmux/connection.ts';
-export { type AgentProcess } from './acp/connection.ts';
 export { openProxy, type Proxy } from './acp/proxy.ts';
 export { foreignModels, type ForeignModels, type StartedAgent } from './acp/provider.ts';
 export { type TerminalSettings } from './tmux/connection.ts';

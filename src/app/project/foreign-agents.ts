@@ -5,7 +5,7 @@ import { type ForeignSetup, type Loaded, secondsMs } from '../../config/index.ts
 import { terminalOf } from '../../domain/digest.ts';
 import type { AgentId, SessionId } from '../../domain/ids.ts';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';
-import type { AgentProcess, ForeignModels, Proxy, StartedAgent, TerminalSettings } from '../../integrations/index.ts';
+import type { ForeignModels, Proxy, StartedAgent, TerminalSettings } from '../../integrations/index.ts';
 import { COMPLETION_PHRASES, connectAgent, connectInTerminal, foreignModels } from '../../integrations/index.ts';
 import { openProxy } from '../../integrations/index.ts';
 import { childRules } from '../../policy/index.ts';
@@ -13,6 +13,7 @@ import type { ProjectTools } from '../../tools/index.ts';
 import { world } from '../process/index.ts';
 import { foreignAgents } from '../workspace/foreign.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
+import type { TalkingProgram } from '../../ports/program.ts';
 
 export interface ForeignRun {
   readonly project: ProjectPlace;
@@ -114,7 +115,7 @@ function programOf(
 type Program = Parameters<ProjectTools['foreign']['start']>[1];
 
 /** The process, at whose end its proxy is closed. */
-function withProxy(process: AgentProcess, proxy: Proxy | null): AgentProcess {
+function withProxy(process: TalkingProgram, proxy: Proxy | null): TalkingProgram {
   void process.ended.then(() => proxy?.close());
   return { ...process, errors: () => [process.errors(), refusedText(proxy?.refused() ?? [])].join('\n').trim() };
 }

@@ -2,20 +2,13 @@
 import { agentSpending, callsOf, plural, formatCost, formatTokens, type Uncertain } from '../views/index.ts';
 import { addUsage, NO_USAGE, type Usage } from '../../domain/budget.ts';
 import { fromMicro, toMicro, type Usd } from '../../domain/ids.ts';
-import type { AgentState, LostTries, RunState } from '../../events/index.ts';
+import type { AgentState, RunState } from '../../events/index.ts';
 
 /** The combined use of several agents. */
-export interface Spent {
-  readonly usage: Usage;
-  readonly cost: Usd;
-  readonly priced: boolean;
-  /** True if a provider did not report the tokens of a call. */
-  readonly estimated?: boolean;
+export interface Spent
+  extends Pick<AgentState, 'usage' | 'cost' | 'priced' | 'estimated' | 'lost' | 'retries' | 'compactions'> {
   readonly calls: number;
-  readonly lost: LostTries;
-  readonly retries: number;
   readonly fallbacks: number;
-  readonly compactions: number;
   /** Reserved for calls whose process ended first, billed or not. Absent if there are none. */
   readonly uncertain?: Uncertain;
 }

@@ -10,6 +10,7 @@ import { agentTime, statusWord } from './agent-counts.ts';
 import { countsOf } from './authors.ts';
 import { inOrder, labelOf, neverRan } from './agents/agent-lines.ts';
 import { changesOf } from './agents/transcript-text.ts';
+import type { FileChange } from '../../domain/changes/changes.ts';
 
 export interface Measures {
   readonly tokens: number;
@@ -63,14 +64,7 @@ export const shareOf = (actual: number | null, estimate: number | null): number 
   actual === null || estimate === null || estimate === 0 ? null : actual / estimate;
 
 /** A file that agents changed, with what is left of their changes, or with their sums until that is known. */
-export interface TouchedFile {
-  readonly path: string;
-  readonly added: number;
-  readonly removed: number;
-  /** True if this run created the file. */
-  readonly made: boolean;
-  /** True if its last change removed it. */
-  readonly gone: boolean;
+export interface TouchedFile extends Pick<FileChange, 'path' | 'added' | 'removed' | 'made' | 'gone'> {
   /** Names of the agents, in the order of their changes. */
   readonly by: readonly string[];
 }

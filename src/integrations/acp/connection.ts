@@ -10,18 +10,7 @@ import { client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@
 import type { Usage } from '../../domain/budget.ts';
 import { fail, messageOf, ok, type Result, tried } from '../../domain/result.ts';
 import type { World } from '../../ports/world.ts';
-
-/** A started process, with its whole process group. */
-export interface AgentProcess {
-  readonly input: Writable;
-  readonly output: Readable;
-  /** The last lines that it printed on standard error. */
-  errors(): string;
-  /** Resolves at its end, with how it ended in words. */
-  readonly ended: Promise<string>;
-  /** Ends it and everything that it started. */
-  end(): Promise<void>;
-}
+import type { TalkingProgram } from '../../ports/program.ts';
 
 export interface AgentEvents {
   update(update: SessionUpdate): void;
@@ -35,7 +24,7 @@ export interface AgentEvents {
 export interface ConnectOptions {
   /** The name of the agent in messages: `claude`. */
   readonly name: string;
-  readonly process: AgentProcess;
+  readonly process: TalkingProgram;
   /** The folder that it works in, as its process sees it. */
   readonly cwd: string;
   /** A session of an earlier process to continue; null for a new one. */
@@ -200,7 +189,7 @@ async function answered<T>(
 }
 
 /** A request that is cut off with its connection ends the process, and rejects with how that ended. */
-const orLost = <T>(request: Promise<T>, process: AgentProcess, lost: Promise<string>): Promise<T> =>
+const orLost = <T>(request: Promise<T>, process: TalkingProgram, lost: Promise<string>): Promise<T> =>
   request.catch(async (error: unknown) => {
     if (error instanceof RequestError) throw error;
     await process.end();

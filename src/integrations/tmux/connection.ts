@@ -10,20 +10,13 @@ import type { World } from '../../ports/world.ts';
 import type { AgentEvents, Connection } from '../acp/connection.ts';
 import { judge, type Judged, type Phrases } from './detection.ts';
 import { Transcript } from './transcript.ts';
+import type { TerminalProgram } from '../../ports/program.ts';
 
-/** A session of tmux with the program in it. */
-export interface TerminalProcess {
-  readonly session: string;
-  /** Runs a command of tmux; its output, or what tmux complains of. `input` is its standard input. */
-  tmux(args: readonly string[], input?: string): Promise<Result<string, string>>;
-  /** Of the program; null while it runs. */
-  exitCode(): number | null;
+export interface TerminalProcess extends TerminalProgram {
   /** What its transcript has got since the last call, as whole lines. */
   newLines(): readonly string[];
   /** A note on why it may have failed; empty without one. */
   errors(): string;
-  /** Ends the program and everything that it started. */
-  end(): Promise<void>;
 }
 
 export interface TerminalSettings extends Phrases {

@@ -5,11 +5,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import type { Readable, Writable } from 'node:stream';
 import { fail, messageOf, ok, type Result, tried } from '../../domain/result.ts';
 import { ownMark } from '../paths/root.ts';
 import { descriptors, type Environment } from './environment.ts';
 import { HeadAndTail } from './output.ts';
+import type { TalkingProgram } from '../../ports/program.ts';
 
 /** Bytes kept of each stream; more is counted and dropped. */
 const STREAM_BYTES = 1024 * 1024;
@@ -81,18 +81,6 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
   // The sandbox itself failed, before it started the program.
   const refused = boxed !== null && course.is === 'exited' && course.exit !== null && !boxed.ran();
   return ending(refused ? { ...course, is: 'not boxed', exit: null } : course);
-}
-
-/** A program that goes on beside others and is talked to. */
-export interface TalkingProgram {
-  readonly input: Writable;
-  readonly output: Readable;
-  /** What it printed last on standard error. */
-  errors(): string;
-  /** Resolves with how it ended, in words, when no process of it is left. */
-  readonly ended: Promise<string>;
-  /** Ends it and all that it started. Resolves when nothing of it is left. */
-  end(): Promise<void>;
 }
 
 /** Starts a program without a time limit, or says why it cannot be started. */

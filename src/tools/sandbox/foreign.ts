@@ -8,7 +8,8 @@ import { fail, ok, type Result, tried } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';
 import { isFolder } from '../paths/root.ts';
 import { type Environment, ownVariables, programOn, quoted } from '../process/environment.ts';
-import { runBriefly, startedByAnother, startTalking, type TalkingProgram } from '../process/run-program.ts';
+import { runBriefly, startedByAnother, startTalking } from '../process/run-program.ts';
+import type { TalkingProgram, TerminalProgram } from '../../ports/program.ts';
 import { SANDBOX_HOME } from '../toolchains/toolchains.ts';
 import type { Bind } from './mounts.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -109,15 +110,6 @@ export interface TerminalPlace {
   readonly folder: string;
   /** Whether the terminal is closed with the program; otherwise it stays to be looked at. */
   readonly closes: boolean;
-}
-
-export interface TerminalProgram {
-  readonly session: string;
-  /** Runs a command of tmux; its output, or what tmux complains of. `input` is its standard input. */
-  tmux(args: readonly string[], input?: string): Promise<Result<string, string>>;
-  /** Of the program; null while it runs. */
-  exitCode(): number | null;
-  end(): Promise<void>;
 }
 
 /** What screens are drawn for. */

@@ -20,6 +20,7 @@ import { fittingModel } from '../names.ts';
 import type { TaskState } from '../progress.ts';
 import { toSign } from './estimate.ts';
 import { listColumns } from './list.ts';
+import type { PlanList } from './list.ts';
 
 export interface Inspected {
   readonly plan: SoundPlan;
@@ -250,15 +251,8 @@ function windowOf(count: number, selected: number, height: number): { first: num
   return { first, rows, top: windowTop(Math.max(0, selected), count, rows) };
 }
 
-interface ReviewRows {
-  readonly plan: SoundPlan;
-  /** Index of the selected review; negative when none is. */
-  readonly selected: number;
-  readonly focused: boolean;
-  /** Rows that a task takes in the list above, and whether its descriptions come first there. */
-  readonly rows: number;
-  readonly compact: boolean;
-}
+/** `selected`: the index of a review, negative when none is; `rows` and `compact` as in the list above. */
+type ReviewRows = Pick<PlanList, 'plan' | 'selected' | 'rows' | 'compact' | 'focused'>;
 
 /** Exactly `height` lines of exactly `width` columns. */
 export function forcedRows(of: ReviewRows, width: number, height: number, glyphs: Glyphs): readonly Line[] {

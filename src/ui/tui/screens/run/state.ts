@@ -5,7 +5,14 @@ import { memoize } from '../../../../domain/memoize.ts';
 import type { AgentState, LogLine } from '../../../../events/index.ts';
 import type { Delivery } from '../../../../ports/controls.ts';
 import { type Density, densityFor, type DensitySetting, rowsFor, topFor } from '../../components/agents/cards.ts';
-import { detailDoc, detailRows, type DetailUi, type Tab, tabsOf } from '../../components/agents/detail.ts';
+import {
+  detailDoc,
+  detailRows,
+  type DetailUi,
+  type DetailView,
+  type Tab,
+  tabsOf,
+} from '../../components/agents/detail.ts';
 import { graphHeight } from '../../components/agents/graph.ts';
 import { listed, type ListUi, queueOf, WHOLE } from '../../components/agents/list.ts';
 import { fieldWidth } from '../../components/input-row.ts';
@@ -23,7 +30,7 @@ export interface Message extends Composer {
   readonly delivery: Delivery;
 }
 
-export interface RunUi {
+export interface RunUi extends Pick<DetailView, 'tab' | 'open' | 'detail' | 'top' | 'follow' | 'seen'> {
   readonly selected: AgentId | null;
   readonly focus: PaneName;
   readonly lastPane: boolean;
@@ -32,16 +39,9 @@ export interface RunUi {
   readonly graph: boolean | null;
   readonly graphShown: boolean;
   readonly list: ListUi;
-  readonly tab: Tab;
-  readonly open: boolean;
   readonly density: DensitySetting;
   readonly densityShown: Density;
   readonly cardsTop: number;
-  readonly top: number;
-  readonly follow: boolean;
-  /** Number of lines when following stopped. */
-  readonly seen: number;
-  readonly detail: DetailUi;
   readonly log: 'auto' | 'shown' | 'hidden';
   /** Entries of this level and worse are shown, scrolled back by `logBack`. */
   readonly logLevel: LogLine['level'];
