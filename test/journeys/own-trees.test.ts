@@ -122,7 +122,12 @@ describe('trees of their own', () => {
       'unmerged code 2',
     ]);
     const shown = await machine.mimir('merge', '--preview');
-    expect(shown.out).toContain('! src/cache.js: changed on both sides (contents)');
+    expect(shown.out).toContain(
+      '! src/cache.js: changed on both sides (contents)\nmine is -, theirs is +:\n    --- a/src/cache.js\n',
+    );
+    expect(shown.out).toContain('    -const one = 1;\n    +const two = 1;\n');
+    const patch = await machine.mimir('diff', 'code 2');
+    expect([patch.code, patch.err, patch.out]).toEqual([0, '', expect.stringContaining('\n+const two = 1;\n')]);
     const refused = await machine.mimir('merge', 'two');
     expect([refused.code, cache().includes('const one = 1;')]).toEqual([1, true]);
     const merged = await machine.mimir('merge', 'two', '--theirs');

@@ -6,7 +6,7 @@ import { reasonText } from '../../domain/reason.ts';
 import { defined } from '../../domain/result.ts';
 import { openRedactor } from '../../domain/text/redact.ts';
 import { openRecorder, steadyWorld } from '../../engine/gate/index.ts';
-import { type Choice, mergeTree } from '../../engine/workspaces/index.ts';
+import { changedLines, type Choice, mergeTree } from '../../engine/workspaces/index.ts';
 import { type AgentState, isFinal, type OwnTree, type RunState } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
 import type { Merge, WorkspacePort } from '../../ports/workspace.ts';
@@ -36,9 +36,16 @@ export interface TreeRow {
   readonly patch?: string;
 }
 
+/** `conflicting`: the lines that the sides of conflicts do not have in common, as a diff. */
+export interface Preview extends Merge {
+  readonly conflicting?: string;
+}
+
 export interface OpenTrees {
   rows(): Promise<readonly TreeRow[]>;
-  preview(row: TreeRow): Promise<Merge>;
+  preview(row: TreeRow): Promise<Preview>;
+  /** What the project lacks of it, as a patch; of files that both sides have changed the agent's side. */
+  patch(row: TreeRow): Promise<string>;
   /** Merges it and records that in the log of its session. `choice`: of files that both sides have changed. */
   merge(row: TreeRow, choice: Choice): Promise<MergeEnd>;
   remove(row: TreeRow): Promise<void>;
@@ -73,12 +80,7 @@ export async function openOwnTrees(project: ProjectPlace, io: Io): Promise<OpenT
   };
   return {
     rows: () => Promise.all(workspaces.names().map((name) => rowOf(workspaces, name, stateIn, isRunning))),
-    async preview(row) {
-      const { ownTree, writes } = found(row);
-      const merge = await workspaces.merge({ name: row.name, base: ownTree?.base ?? '', writes }, signal);
-      if (!merge.ok) throw wrongUse(merge.fault);
-      return merge.value;
-    },
+    ...looksAt(workspaces, found),
     async merge(row, choice) {
       const { id } = found(row);
       if (choice !== 'patch') refuseUnreviewed(config.rules);
@@ -98,6 +100,31 @@ export async function openOwnTrees(project: ProjectPlace, io: Io): Promise<OpenT
     },
     remove: ({ name }) => workspaces.remove(name),
     close: () => log.close(),
+  };
+}
+
+/** What merges would do. */
+function looksAt(workspaces: WorkspacePort, found: (row: TreeRow) => AgentState): Pick<OpenTrees, 'preview' | 'patch'> {
+  const patchOf = async (from: string, to: string): Promise<string> => {
+    const differ = await workspaces.changes(from, to, signal);
+    return differ.ok ? differ.value.patch : '';
+  };
+  const merged = async (row: TreeRow): Promise<Merge> => {
+    const { ownTree, writes } = found(row);
+    const merge = await workspaces.merge({ name: row.name, base: ownTree?.base ?? '', writes }, signal);
+    if (!merge.ok) throw wrongUse(merge.fault);
+    return merge.value;
+  };
+  return {
+    async preview(row) {
+      const merge = await merged(row);
+      if (merge.withTheirs === undefined) return merge;
+      return { ...merge, conflicting: changedLines(await patchOf(merge.merged, merge.withTheirs)) };
+    },
+    async patch(row) {
+      const { ours, merged: to, withTheirs = to } = await merged(row);
+      return patchOf(ours, withTheirs);
+    },
   };
 }
 
@@ -177,9 +204,10 @@ export function mergeEndText(name: string, { is, changed, because = '', patch }:
 const MARKS = { added: '+', changed: '~', removed: '-' } as const;
 
 /** What a merge would do: conflicts, what is left out, files with their hunks. Sanitised. */
-export function mergeLines({ files, more, conflicts, leftOut }: Merge): readonly string[] {
+export function mergeLines({ files, more, conflicts, conflicting = '', leftOut }: Preview): readonly string[] {
   const lines = [
     ...conflicts.map(({ path, kind }) => `! ${path}: changed on both sides (${kind})`),
+    ...(conflicting === '' ? [] : ['mine is -, theirs is +:', ...conflicting.split('\n').map((line) => `    ${line}`)]),
     ...leftOut.map((because) => `x ${because}`),
     ...files.flatMap(({ path, is, added, removed, diff = '' }) => [
       `${MARKS[is]} ${path}  +${added} -${removed}`,

@@ -141,7 +141,7 @@ async function asked({ choose, workspaces, signal }: Merging, one: AgentState, m
 const conflictText = ({ path, kind }: MergeConflict): string => `${path} (${kind})`;
 
 /** A diff without git's own lines where the names above the first hunk say the same. */
-const changedLines = (patch: string): string =>
+export const changedLines = (patch: string): string =>
   patch
     .split(/^(?=diff --git )/m)
     .map((file) => (/^@@ /m.test(file) ? file.replaceAll(/^(?:diff --git|index) .*\n/gm, '') : file))
