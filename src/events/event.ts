@@ -38,7 +38,6 @@ interface RulesInForce {
 
 /** What an agent is created with. */
 type Ordered = 'role' | 'task' | 'tools' | 'budget' | 'model' | 'iterations' | 'effort' | 'writes';
-
 export interface AgentFacts extends Pick<WorkOrder, Ordered> {
   /** The name on the screen: the role, with a number if there are several agents of it. */
   readonly name: string;

@@ -63,9 +63,8 @@ const UNREACHED = 4;
 
 interface Outbox {
   readonly target: Target;
-  /** Not delivered yet, in order. */
+  /** Not delivered yet, in order; `work` is there while it is delivered. */
   waiting: readonly Notice[];
-  /** While it is delivered. */
   work: Promise<void> | null;
 }
 
