@@ -109,7 +109,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'node:url': ['config/', 'remote/', 'app/', 'cli/'],
   'node:util': ['app/process/'],
   'node:readline/promises': ['app/process/', 'ui/lines/'],
-  'node:stream': ['ui/tui/terminal/', 'tools/process/run-program.ts', 'integrations/acp/connection.ts'],
+  'node:stream': ['ui/tui/terminal/', 'ports/program.ts', 'integrations/acp/connection.ts'],
   'node:process': [],
 };
 

@@ -217,8 +217,10 @@ async function cleanUp(
 async function notified(run: Run, config: Loaded, { root }: ProjectPlace): Promise<readonly string[]> {
   const { webhook, ntfy, telegram } = config.preferences.notifications ?? {};
   if (webhook === undefined && ntfy === undefined && telegram === undefined) return [];
+  // The run goes on while it is loaded.
+  const before = run.view.state();
   const { notifyOf } = await import('./notifications.ts');
-  return notifyOf(run, config, basename(root));
+  return notifyOf(run, config, basename(root), before);
 }
 
 async function archive({ controls }: Run, rules: Rules, home: string): Promise<readonly string[]> {

@@ -29,37 +29,36 @@ function notificationTargets({ preferences, secrets, rules }: NotificationConfig
 
 export type NotificationConfig = Pick<Loaded, 'preferences' | 'secrets' | 'rules'>;
 
-/** Follows the run to its end. Resolves with a sentence for each notice that could not be delivered. */
-export async function notifyOf(run: Run, config: NotificationConfig, project: string): Promise<readonly string[]> {
+/** Follows the run from this state to its end. Resolves with a sentence for each notice that could not be delivered. */
+export async function notifyOf(run: Run, config: NotificationConfig, project: string, before: RunState) {
   const problems = new Set<string>();
   const { quietHours } = config.preferences.notifications ?? {};
   const targets = notificationTargets(config);
   const notifier = outside.openNotifier({ targets, world, quietHours, failed: (text) => problems.add(text) });
   const chat = openChat(run, config, (text) => problems.add(text));
-  const follow = async (): Promise<void> => {
-    let before = run.view.state();
-    for await (const event of run.controls.events(before.seq)) {
-      const after = fold(before, event);
-      const happened = views.noticeEventOf(event, before, after);
-      if (event.type === 'plan.approved') notifier.withdraw(({ is }) => is === 'plan');
-      if (event.type === 'approval.answered') withdrawQuestions(notifier, after);
-      chat?.happened(event, after);
-      if (happened !== null) {
-        const notice = noticeOf(happened, after, project, event.time);
-        notifier.notify(notice);
-        // The plan and what is asked have buttons.
-        if (notice.is !== 'asks' && notice.is !== 'plan') chat?.chat.say(notice.text, happened.agent);
-      }
-      before = after;
+  let now = before;
+  // They end with the run, the last one included.
+  for await (const event of run.controls.events(before.seq)) {
+    const after = fold(now, event);
+    const happened = views.noticeEventOf(event, now, after);
+    withdrawAnswered(notifier, event, after);
+    chat?.happened(event, after);
+    if (happened !== null) {
+      const notice = noticeOf(happened, after, project, event.time);
+      notifier.notify(notice);
+      // The plan and what is asked have buttons.
+      if (notice.is !== 'asks' && notice.is !== 'plan') chat?.chat.say(notice.text, happened.agent);
     }
-  };
-  await Promise.race([follow(), run.result.catch(() => null)]);
+    now = after;
+  }
   await Promise.all([notifier.close(), chat?.chat.close()]);
   return [...problems];
 }
 
-/** Questions of agents that have no open one any more. */
-function withdrawQuestions(notifier: outside.Notifier, state: RunState): void {
+/** The plan, and questions of agents that have no open one any more. */
+function withdrawAnswered(notifier: outside.Notifier, { type }: MimirEvent, state: RunState): void {
+  if (type === 'plan.approved') notifier.withdraw(({ is }) => is === 'plan');
+  if (type !== 'approval.answered') return;
   const asking = new Set(state.approvals.map(({ agent }) => pathOf(state, agent).join('/')));
   notifier.withdraw(({ is, agent }) => is === 'asks' && !asking.has(agent.join('/')));
 }

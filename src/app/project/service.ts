@@ -54,7 +54,8 @@ export class LocalProjectService implements ProjectService {
   /** Facts about the repository that the next planner uses, once. */
   #ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
   #current: Run | null = null;
-  readonly #undelivered: string[] = [];
+  /** Of runs that have ended. */
+  readonly #undelivered: Promise<readonly string[]>[] = [];
   #reached: RemoteRun | null = null;
 
   constructor(args: Arguments, io: Io, opened: OpenProject, pace: Start['pace'] = 'readable') {
@@ -197,10 +198,8 @@ export class LocalProjectService implements ProjectService {
     const run = await opened.start({ approval, ...what, repository, person: true, pace: this.#pace });
     this.#disconnect();
     this.#current = run;
-    void run.undelivered.then(
-      (lines) => this.#undelivered.push(...lines),
-      () => undefined,
-    );
+    const keep = (): void => void this.#undelivered.push(run.undelivered.catch(() => []));
+    void run.result.then(keep, keep);
     return run.controls;
   }
 
@@ -251,7 +250,7 @@ export class LocalProjectService implements ProjectService {
     await Promise.allSettled(this.#drafts);
     await this.#renewals(() => Promise.resolve());
     this.#opened.close();
-    for (const line of this.#undelivered) this.#io.complain(`mimir: ${sanitise(line)}`);
+    for (const line of (await Promise.all(this.#undelivered)).flat()) this.#io.complain(`mimir: ${sanitise(line)}`);
   }
 
   #disconnect(): void {
@@ -269,6 +268,7 @@ export class LocalProjectService implements ProjectService {
     await world.sleep(INSPECT_DELAY_MS);
     const opened = this.#opened;
     const ready = await attempt(() => opened.ready());
+    if (this.#leaving.signal.aborted) return;
     if (!ready.ok) return this.#learn({ problem: ready.fault.text });
     this.#files.load();
     this.#learn({ sandbox: ready.value.sandbox, ...templatesOf(opened) });
