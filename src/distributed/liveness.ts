@@ -83,6 +83,8 @@ export const drainWorker = async (db: Database, id: string): Promise<boolean> =>
 export interface Lease {
   /** Aborted when others may take over: everything that was begun has to end. */
   readonly lost: AbortSignal;
+  /** False as soon as others may have taken over, also just after this process stood still. */
+  holds(): boolean;
   /** Gives the lease back, so that others take over at once what is not finished. */
   end(): Promise<void>;
   /** Frees the lock of a lease that was lost. */
@@ -136,13 +138,15 @@ export async function holdLease(db: Database, worker: WorkerRow, on: LeaseEvents
     }
   };
   let renewing = Promise.resolve();
+  const holds = (): boolean => !lost.signal.aborted && performance.now() - last <= GIVE_UP_MS;
   const timer = setInterval(() => {
-    if (performance.now() - last > GIVE_UP_MS) lost.abort('the database did not answer');
+    if (!holds()) lost.abort('the database did not answer');
     if (!lost.signal.aborted) renewing = renewing.then(renew);
   }, RENEW_MS);
   lost.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
   return {
     lost: lost.signal,
+    holds,
     unlock,
     async end() {
       clearInterval(timer);

@@ -55,8 +55,6 @@ const LOOK_MS = 5000;
 const AGAIN_MS = 500;
 /** How long steps have to end when the lease is lost. */
 const END_MS = 2000;
-/** As long as a timer can be. */
-const LONGEST_MS = 2_147_483_647;
 
 /** Opens the worker of this process; there is one at most. Rejects with a `ClusterFault`. */
 export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
@@ -106,7 +104,7 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
   whenAborted(drainage.signal, () => {
     say('hands its agents over and ends');
     // From now on it takes no agents from the queue. The process ends before this does.
-    void DBOS.shutdown({ workflowCompletionTimeoutMS: LONGEST_MS }).catch(() => undefined);
+    void DBOS.shutdown({ workflowCompletionTimeoutMS: 2 ** 31 - 1 }).catch(() => undefined);
     void running
       .handOver()
       .then(() => lease.end())
@@ -260,7 +258,7 @@ class Running {
     const run = async (): Promise<StepResult> => {
       const result = await this.result(order, step, signal);
       // Others may carry it out by now: there must be no second record.
-      return this.lease.lost.aborted ? never() : result;
+      return this.lease.holds() ? result : never();
     };
     await this.deliver(order, step.id, await DBOS.runStep(run, { name: step.name }));
   }
@@ -295,6 +293,7 @@ class Running {
     onLive: (text: string) => void,
   ): Promise<StepResult> {
     const parts = await this.store.read(ids);
+    if (!this.lease.holds()) await never();
     const either = AbortSignal.any([signal, this.lease.lost]);
     const { output, tree: now } = await this.performer.perform({ ...order, body, parts, tree }, either, onLive);
     const done = { is: 'done', output, worker: this.options.id } as const;

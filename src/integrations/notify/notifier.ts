@@ -58,7 +58,6 @@ const TIME_LIMIT_MS = 10_000;
 const CLOSE_MS = 5000;
 /** Waits before each further try, in milliseconds; the last one again and again. */
 const RETRIES = [1000, 5000, 20_000, 60_000];
-/** So many failures are no hiccup. */
 const UNREACHED = 4;
 
 interface Outbox {

@@ -65,7 +65,6 @@ class TerminalConnection implements Connection {
   #used: Usage | null = null;
   #isCancelled = false;
   #isFirst = true;
-  /** How often the present prompt was typed. */
   #typed = 1;
   /** What it had said last when the present prompt was typed. */
   #before = '';

@@ -119,7 +119,6 @@ function saidAtEnd(own: readonly string[], { complete }: Phrases): Judged {
   return plain(isLast ? 'done' : 'idle', words);
 }
 
-/** A line that says why a program has ended. */
 const WRONG = /\b(?:error|exception|failed|failure|unable|cannot|can't|fatal|panic|denied|not found)\b/i;
 
 const ITEM = /^(?:[-*•+|]|\d{1,3}[.)])\s/;
