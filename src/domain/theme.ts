@@ -1,15 +1,15 @@
 /** Names to colours (themes/*.yml). Read by `config`, drawn by `tui`. */
 
-/** What a piece of text means; a theme says how it looks. `role:finder` and the like come from the theme's roles. */
 const PLAIN = ['fg', 'muted', 'faint', 'surface', 'raised', 'selection', 'border', 'focus'] as const;
+/** What a piece of text means; a theme says how it looks. `role:finder` and the like come from the theme's roles. */
 export const TOKENS = [...PLAIN, 'ok', 'warn', 'err', 'info', 'title'] as const;
 export type Token = (typeof TOKENS)[number];
 
-const NORMAL = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
-const BRIGHT = ['brightBlack', 'brightRed', 'brightGreen', 'brightYellow'] as const;
-const BRIGHT_TOO = ['brightBlue', 'brightMagenta', 'brightCyan', 'brightWhite'] as const;
+const FROM_0 = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
+const FROM_8 = ['brightBlack', 'brightRed', 'brightGreen', 'brightYellow'] as const;
+const FROM_12 = ['brightBlue', 'brightMagenta', 'brightCyan', 'brightWhite'] as const;
 /** The sixteen colours of terminals, by their numbers. */
-export const ANSI_NAMES = [...NORMAL, ...BRIGHT, ...BRIGHT_TOO] as const;
+export const ANSI_NAMES = [...FROM_0, ...FROM_8, ...FROM_12] as const;
 export type AnsiName = (typeof ANSI_NAMES)[number];
 
 export interface Colour {

@@ -36,8 +36,8 @@ interface RulesInForce {
   readonly policyHashes?: readonly string[];
 }
 
-/** What an agent is created with. */
 type Ordered = 'role' | 'task' | 'tools' | 'budget' | 'model' | 'iterations' | 'effort' | 'writes';
+/** What an agent is created with. */
 export interface AgentFacts extends Pick<WorkOrder, Ordered> {
   /** The name on the screen: the role, with a number if there are several agents of it. */
   readonly name: string;

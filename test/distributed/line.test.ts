@@ -82,11 +82,17 @@ const write = ({ id, side, n, body }: z.output<typeof Row>): Promise<number> =>
     [id, side, n, body],
   );
 
-it('carries text of the person to the run and back, and closes on both sides', async () => {
+/** A terminal that has said hello to a process of the run, and heard its answer. */
+async function spoken() {
   const run = process();
   const { line, text } = terminal();
   line.send('hello');
   await until(() => text() === 'heard hello');
+  return { run, line };
+}
+
+it('carries text of the person to the run and back, and closes on both sides', async () => {
+  const { run, line } = await spoken();
   line.close();
   await run.lines[0]?.closed;
   expect(run.text()).toBe('hello');
@@ -101,10 +107,7 @@ it('accepts no other person', async () => {
 });
 
 it.each(['approve', null])('ends at a piece that the person has not signed: %s', async (body) => {
-  const run = process();
-  const { line, text } = terminal();
-  line.send('hello');
-  await until(() => text() === 'heard hello');
+  const { run, line } = await spoken();
   const last = (await said(`side = 'client'`)).at(-1);
   if (last === undefined) throw new Error('nothing was said');
   await write({ ...last, n: last.n + 1, body });
@@ -113,10 +116,7 @@ it.each(['approve', null])('ends at a piece that the person has not signed: %s',
 });
 
 it('accepts a second time nothing of what was said, neither in this process of the run nor in the next', async () => {
-  const first = process();
-  const { line, text } = terminal();
-  line.send('hello');
-  await until(() => text() === 'heard hello');
+  const { run: first, line } = await spoken();
   line.close();
   await first.lines[0]?.closed;
   const rows = await said(`side = 'client'`);
@@ -134,10 +134,7 @@ it('accepts a second time nothing of what was said, neither in this process of t
 });
 
 it('leaves nothing in the database of what the run has read', async () => {
-  const run = process();
-  const { line, text } = terminal();
-  line.send('hello');
-  await until(() => text() === 'heard hello');
+  const { run, line } = await spoken();
   line.close();
   await run.lines[0]?.closed;
   const left = await database().rows(Row, `select id, side, n, body from mimir.line where side = 'client'`);

@@ -34,7 +34,7 @@ export const retryRun: Interaction & { whyNot(state: RunState): string | null } 
 export const whyNotResumeRun = (state: RunState): string | null =>
   state.finished?.status === 'stopped' || isReviewedAgain(state) ? null : 'This run was not stopped.';
 
-/** What resuming the run means. */
+/** What a resume of the run does, after its key. */
 export const resumeText = (state: RunState): string =>
   isReviewedAgain(state) ? 'mandatory reviews run again' : resumeCost(state);
 

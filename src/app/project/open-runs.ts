@@ -71,7 +71,7 @@ export async function openRunFactory(options: RunFactoryOptions): Promise<RunFac
   };
 }
 
-/** Of a role that the configuration names, and of all roles on workers, where nobody can work in the project itself. */
+/** Gives the tasks of a role trees of their own: where the configuration says so, and on workers, which have no project. */
 const inOwnTree = (role: Role): Role => ({ ...role, tree: role.tree ?? 'own' });
 
 /** Applies the further limit of the mode; a resumed run may be in a looser mode than can be chosen now. */

@@ -54,7 +54,7 @@ export class LocalProjectService implements ProjectService {
   /** Facts about the repository that the next planner uses, once. */
   #ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
   #current: Run | null = null;
-  /** Of runs that have ended. */
+  /** What runs that have ended could not deliver. */
   readonly #undelivered: Promise<readonly string[]>[] = [];
   #reached: RemoteRun | null = null;
 

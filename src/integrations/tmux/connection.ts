@@ -302,7 +302,7 @@ class TerminalConnection implements Connection {
 
 /** How often a prompt is typed that does not arrive. */
 const MOST_TYPED = 3;
-/** Enough of a prompt to find it on a screen, which breaks its lines. */
+/** The first words of a prompt, few enough to stand in one line of the screen. */
 const firstOf = (prompt: string): string => firstLine(prompt).trim().slice(0, 20).trim();
 
 const QUIET_MS = 3000;

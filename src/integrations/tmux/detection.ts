@@ -233,7 +233,7 @@ function questionIn(foot: readonly string[], quiet: number): Question | null {
   );
 }
 
-/** What is confirmed by a key: with a text that is typed before, or without. */
+/** A question that is answered with one key, such as `Press Enter to continue`, or with a secret and that key. */
 function confirmedIn(text: readonly string[]): Question | null {
   const from = text.length - 4;
   const isAsked = (line: string): boolean => CONFIRMS.test(line) || (ASKS_KEY.test(line) && !INTERRUPTS.test(line));

@@ -86,7 +86,7 @@ export class CommandWatch {
     }
   }
 
-  /** What the first command after which nothing is compared says of that. */
+  /** From now on nothing is compared. Told once, by the command that noticed it. */
   #switchedOff(fault: string): Told {
     if (this.#isOff) return {};
     this.#isOff = true;

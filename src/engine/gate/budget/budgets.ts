@@ -48,7 +48,7 @@ export interface LimitBook {
   readonly open: Map<string, { readonly agent: AgentId; readonly ended: Promise<Chosen>; onChange(): void }>;
   /** Nobody is asked again about these limits as long as they stay unchanged. */
   readonly exhausted: Set<string>;
-  /** Of the time of steps in progress: to be called when any limit has changed. */
+  /** Called when any limit has changed: they watch the time of steps in progress. */
   readonly watchers: Set<() => void>;
   /** The rules that the budgets were last compared with. */
   rules: Rules | null;

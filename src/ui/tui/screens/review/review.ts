@@ -1,6 +1,6 @@
 /** The review screen: all changes that are left of a run, hunk by hunk: accepted, undone, or commented to the agent. */
 import type { Line } from '../../../../app/views/index.ts';
-import { commentOn, fit, fitText, labelOf, lineWidth, placeOf, plural } from '../../../../app/views/index.ts';
+import { commentOn, fitText, labelOf, lineWidth, placeOf, plural } from '../../../../app/views/index.ts';
 import { type Grouping, GROUPINGS, type ReviewItem, reviewGroups } from '../../../../app/views/index.ts';
 import { span, spread, toLabel, widthOf, wrap } from '../../../../app/views/index.ts';
 import { messageMain, whyNotMessage } from '../../../../app/actions/index.ts';
@@ -118,8 +118,8 @@ function listLines(ui: ReviewView, context: Context, width: number, height: numb
   const top = windowTop(at, rows.length, height);
   return rows.slice(top, top + height).map((row) => {
     if (!('items' in row)) return rowOf(row, row === selected, ui, context, width);
-    const title: Line = [strong(toLabel(row.title), 'title'), tint(`  ${row.items.length}`, 'faint')];
-    return fit(title, width, {}, context.glyphs.ellipsis);
+    const count: Line = [tint(`  ${row.items.length}`, 'faint')];
+    return spread([strong(toLabel(row.title), 'title')], count, width, {}, context.glyphs.ellipsis);
   });
 }
 
