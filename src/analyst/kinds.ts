@@ -1,7 +1,6 @@
 /**
  * The eight kinds of task that the analyst knows, one row of `data/kinds.json` each: by which words a request is recognised, who does
- * it, what the task of its agent says. A request of no kind gets an agent that says which kinds there are.
- */
+ * it, what the task of its agent says. A request of no kind gets an agent that says which kinds there are. */
 import { plainLine } from '../domain/text/text.ts';
 import ROWS from './data/kinds.json' with { type: 'json' };
 import { report } from './evidence.ts';
@@ -19,8 +18,7 @@ const WORKS = { where: find, review, untested, todos, dependencies, changes, 'de
 /**
  * `roles`: the first that may be planned does it. `tokens`: input and output together, on a repository of 400 files. `task`: the task of
  * its agent; where this is a whole task, it is of this kind alone. `words`: what a request of this kind says. `answers`: for a person.
- * `todos`: the steps of the work, as its list of todos has them.
- */
+ * `todos`: the steps of the work, as its list of todos has them. */
 export const KINDS = Object.entries(WORKS).flatMap(([name, work]) =>
   ROWS.filter((row) => row.name === name).map((row) => ({
     ...row,

@@ -9,8 +9,7 @@
  *   files, too.
  * - `separator`: between the parts of a name; null where it is a path. `files`: what comes behind a name in the path of a file.
  * - `omits`: how many of its first parts a path may leave out where a file is told by the end of its path; null where it cannot be.
- * - `tests`: names of files that are tests in whatever folder.
- */
+ * - `tests`: names of files that are tests in whatever folder. */
 import { batched } from '../domain/lists.ts';
 import ROWS from './data/languages.json' with { type: 'json' };
 

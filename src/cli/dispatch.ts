@@ -72,8 +72,7 @@ const WARM_AFTER_MS = 5000;
 
 /**
  * Fills Node's compile cache with the modules of the agents' commands: their sandboxes can only read the cache, so each call
- * would compile them again (100 ms). Done once, when nothing waits for it.
- */
+ * would compile them again (100 ms). Done once, when nothing waits for it. */
 function warmForAgents(): void {
   if (getCompileCacheDir() === undefined) return;
   const warm = (): void => void Promise.all(FOR_AGENTS.map(verbNamed)).then(() => flushCompileCache());
@@ -205,8 +204,7 @@ function helpOf(io: Io, verb: Verb): number {
 
 /**
  * The command that `word` names, or undefined for a task. If it is only similar to a command, asks the person.
- * Throws `Exit` (2) with the suggestion if nobody can answer, and for every answer except `y` and `t`.
- */
+ * Throws `Exit` (2) with the suggestion if nobody can answer, and for every answer except `y` and `t`. */
 async function verbMeantBy(
   word: string,
   rest: readonly string[],

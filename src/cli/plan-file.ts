@@ -19,8 +19,7 @@ export interface PlanFile {
 
 /**
  * The plan in `file`, a path relative to `folder`; a template is filled with `values`. Exits with 2 and the place if it is not a
- * plan. The planner checks whether the plan is valid.
- */
+ * plan. The planner checks whether the plan is valid. */
 function readPlanFile(file: string, folder: string, values: Readonly<Record<string, string>> = {}): PlanFile {
   const text = textOf(file, folder);
   const parsed = parsePlanText(text, file);

@@ -90,8 +90,7 @@ export const isScreen = (args: Arguments, io: Io): boolean =>
 
 /**
  * Opens a session with a person, on the full screen or in line mode if the terminal cannot show it, to its end; the exit code is that of its
- * last run.
- */
+ * last run. */
 export async function openSession(
   args: Arguments,
   io: Io,

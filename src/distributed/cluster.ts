@@ -1,7 +1,6 @@
 /**
  * A run's side of the cluster: gives steps of its agents to the workers of a pool and waits for their results. The workflow of an agent is begun
- * with its first step, and again after it has ended because nothing was to do.
- */
+ * with its first step, and again after it has ended because nothing was to do. */
 import type { KeyObject } from 'node:crypto';
 import { DBOSClient } from '@dbos-inc/dbos-sdk';
 import { z } from 'zod';
@@ -30,8 +29,7 @@ export interface Cluster {
   readonly store: SharedStore;
   /**
    * Has the step carried out by a worker; `parts` is the content that its body refers to. Aborting `signal` tells the worker to end it; resolves with null where that had no result in time.
-   * Waits as long as no worker or no database is there. Rejects only on a bug.
-   */
+   * Waits as long as no worker or no database is there. Rejects only on a bug. */
   perform(
     agent: string,
     step: Omit<Step, 'parts'> & { readonly parts: readonly string[] },

@@ -1,7 +1,6 @@
 /**
  * The team's PostgreSQL database: connection, schema, notifications. Everything of Mimir lies in the schema `mimir`, everything of the durable
- * engine in `mimir_dbos`. A fault is a `ClusterFault`, in words for a person.
- */
+ * engine in `mimir_dbos`. A fault is a `ClusterFault`, in words for a person. */
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { Client, Pool, type QueryResult, type QueryResultRow } from 'pg';
 import { z } from 'zod';
@@ -27,8 +26,7 @@ export const ENGINE_SCHEMA = 'mimir_dbos';
 
 /**
  * How long a transaction may stand still. One that is left open keeps its locks and would hold back everybody else when its process stands still;
- * shorter than a worker's lease, so that nothing is locked any more when its agents are taken over.
- */
+ * shorter than a worker's lease, so that nothing is locked any more when its agents are taken over. */
 export const TRANSACTION_MS = 4000;
 
 /** The name under which the durable engine knows Mimir's workflows and queues. */

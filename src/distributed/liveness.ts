@@ -1,7 +1,6 @@
 /**
  * Who works: each worker holds a lease in the database and a lock of its own connection. The workflows of a worker that has lost them are taken
- * over by the others. The engine's owner token keeps a worker that was judged wrongly from recording anything.
- */
+ * over by the others. The engine's owner token keeps a worker that was judged wrongly from recording anything. */
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { z } from 'zod';
 import { type Database, databaseText, holdSession } from './database.ts';

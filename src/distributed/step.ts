@@ -1,7 +1,6 @@
 /**
  * What travels between a run and a worker: the order to an agent's workflow, its steps and their results. A step is signed by the person who runs
- * it, because every worker can write to the database.
- */
+ * it, because every worker can write to the database. */
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 
@@ -15,8 +14,7 @@ export type TreeAt = z.output<typeof TreeAt>;
 
 /**
  * One model call or tool call. `repeat` says what follows when an earlier attempt may have run it without a record: `never` is not run again.
- * `parts` are the ids of what `body` refers to. Both are JSON, and the performer reads them.
- */
+ * `parts` are the ids of what `body` refers to. Both are JSON, and the performer reads them. */
 const Step = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -42,8 +40,7 @@ export type Message = z.output<typeof Message>;
 
 /**
  * `unknown`: an earlier attempt began it and left no record, so that it was not run again. `tree` is the state of the agent's tree
- * after it, where it changed.
- */
+ * after it, where it changed. */
 export const StepResult = z.discriminatedUnion('is', [
   z.strictObject({
     is: z.literal('done'),

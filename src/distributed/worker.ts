@@ -19,8 +19,7 @@ export interface PerformedStep extends AgentOrder, Pick<SignedStep, 'body' | 'tr
 export interface Performer {
   /**
    * Resolves with the output, and the new state of the agent's tree if the step may have changed it. Aborting `signal` ends what was started.
-   * Rejects where the step could not be begun, which refuses it with that reason.
-   */
+   * Rejects where the step could not be begun, which refuses it with that reason. */
   perform(
     step: PerformedStep,
     signal: AbortSignal,
@@ -172,8 +171,7 @@ class Running {
 
   /**
    * Puts agents back into the queue as soon as they have no running step; resolves when none is left that has one. Where that fails, others take
-   * them over when the lease ends. Called outside of any workflow, which would record it.
-   */
+   * them over when the lease ends. Called outside of any workflow, which would record it. */
   async handOver(): Promise<void> {
     for (;;) {
       const ids = [...this.workflows].filter(([, { size }]) => size === 0).map(([id]) => id);
@@ -187,8 +185,7 @@ class Running {
 
   /**
    * The workflow of an agent. It is deterministic: what it does next depends only on recorded messages and results. Receiving and beginning a step
-   * take turns, so that a replay counts as the first time did, also where steps run in parallel.
-   */
+   * take turns, so that a replay counts as the first time did, also where steps run in parallel. */
   async agent(order: AgentOrder): Promise<void> {
     const controls = new Map<string, AbortController>();
     const { say } = this.options;

@@ -2,8 +2,7 @@
 
 /**
  * `compute` with a cache of the last result per object. `keyOf` names that object and the other inputs of the result, which is computed
- * again if one of them changed. Entries are garbage-collected with their objects.
- */
+ * again if one of them changed. Entries are garbage-collected with their objects. */
 export function memoize<Args extends readonly unknown[], Value>(
   keyOf: (...args: Args) => readonly [object, ...unknown[]],
   compute: (...args: Args) => Value,

@@ -1,7 +1,6 @@
 /**
  * The checks of tasks in a run's state: what each said last, and what that makes of the task. Only Mimir's own runs count, never an agent's
- * word. Pure.
- */
+ * word. Pure. */
 import type { Millis } from '../domain/ids.ts';
 import { type Check, checkEndText } from '../domain/plan/task-checks.ts';
 import type { EventOf } from './event.ts';
@@ -53,8 +52,7 @@ export const plannedChecks = (
 
 /**
  * `claimed`: the agent says that it is done, and not all checks have run. `verified`: all passed on the project as it is. `stale`: the
- * project was changed since. Null: no checks, or the agent has not said yet that it is done.
- */
+ * project was changed since. Null: no checks, or the agent has not said yet that it is done. */
 export type Verification = 'claimed' | 'verified' | 'failed' | 'stale' | null;
 
 export function verificationOf(state: Pick<RunState, 'plan'>, agent: AgentState): Verification {

@@ -1,7 +1,6 @@
 /**
  * What can happen. One discriminated union by `type`; a type is never changed, only added to. Costs are US dollars, durations
- * milliseconds, times ISO in UTC.
- */
+ * milliseconds, times ISO in UTC. */
 import type {
   AgentMetrics,
   AgentOutcome,
@@ -285,8 +284,7 @@ export type EventBody =
   | (OfAgent<'model.fallback'> & Fallback)
   /**
    * The conversation came near the model's context window. It continues with its first turn, `summary` as a user turn, and the last
-   * `kept` turns. Tokens before as the provider counted, after as estimated.
-   */
+   * `kept` turns. Tokens before as the provider counted, after as estimated. */
   | (OfAgent<'context.compacted'> & {
       readonly summary: string;
       readonly kept: number;
@@ -469,8 +467,7 @@ export type ByType<Before extends unknown[], After extends unknown[], R> = {
 
 /**
  * The function for `type`, or undefined. The table's type ensures that each function takes its event; the overload states that the
- * caller passes an event of this type, which TypeScript cannot infer through a look-up.
- */
+ * caller passes an event of this type, which TypeScript cannot infer through a look-up. */
 export function forType<Before extends unknown[], After extends unknown[], R>(
   table: ByType<Before, After, R>,
   type: EventType,

@@ -380,8 +380,7 @@ const SLACK = 200;
 
 /**
  * Removes outputs from an event for a state in which they are not shown. Results of Task calls stay, because they are counted, and so does
- * the first line of a failed call, which the log shows.
- */
+ * the first line of a failed call, which the log shows. */
 export function withoutOutput<E extends EventBody>(event: E): E {
   if (event.type !== 'tool.finished' || isSpawn(event.tool)) return event;
   return { ...event, output: event.ok ? '' : event.output.slice(0, event.output.indexOf('\n') + 1 || undefined) };

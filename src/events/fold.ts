@@ -1,7 +1,6 @@
 /**
  * Folds events into the run's state: (state, event) -> state, pure. The same log gives the same state, live, after a crash and in another
- * process. Effects on a single agent are in fold-agent.ts.
- */
+ * process. Effects on a single agent are in fold-agent.ts. */
 import { factsOf } from '../domain/agents/tool-facts.ts';
 import { tokensOf } from '../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../domain/ids.ts';

@@ -11,8 +11,7 @@ export const UNKNOWN_EFFECT =
 export interface AgentPosition {
   /**
    * In order. The last tool calls may have no results: they never began, or may be repeated. A final model turn without calls is the
-   * answer; a cut-off or refused reply is left out and requested again.
-   */
+   * answer; a cut-off or refused reply is left out and requested again. */
   readonly turns: readonly Turn[];
   /** Replies for its work since it last began, without summaries. */
   readonly replies: number;

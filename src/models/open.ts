@@ -13,8 +13,7 @@ import type { Caller, Provider } from './provider.ts';
 
 /**
  * One port over `providers`. A model belongs to the first provider that lists it as usable, else to the first that lists it. A call of an
- * unknown or unusable model gives the fault `refused` with the reason.
- */
+ * unknown or unusable model gives the fault `refused` with the reason. */
 export function routeModels(providers: readonly Provider[]): ModelPort {
   const listed = providers.flatMap((provider) => provider.models().map((option) => ({ provider, option })));
   const ids = [...new Set(listed.map(({ option }) => option.id))];

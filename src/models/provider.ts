@@ -23,8 +23,7 @@ export const wireName = (model: string): string => model.slice(model.indexOf('/'
 
 /**
  * `text` as an id or a name that servers accept, at most `most` characters; always the same for the same text. A model may call a tool by an
- * invalid name, and ids of one server may be invalid for another.
- */
+ * invalid name, and ids of one server may be invalid for another. */
 export function wireWord(text: string, most: number): string {
   if (text.length <= most && /^[A-Za-z0-9_-]+$/.test(text)) return text;
   const beginning = text.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, Math.min(40, most - 15));

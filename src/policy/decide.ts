@@ -1,7 +1,6 @@
 /**
  * Decides what may happen to an action; one pure, total function. Anything unexpected, even an exception, is a denial. Paths, budgets and
- * mandatory reviews are decided elsewhere, and no mode loosens them.
- */
+ * mandatory reviews are decided elsewhere, and no mode loosens them. */
 import { CAPABILITIES, type Capability } from '../domain/agents/role.ts';
 import { isLooser, type Mode, MODES, type Reason } from '../domain/reason.ts';
 import type { AllPermissions, ModelOption, Permitted } from '../domain/plan/plan.ts';
@@ -21,8 +20,7 @@ export type Action =
     }
   /**
    * A child outside of the plan. `depth` is the child's (ROOT has 0), `agents` the number in the run, `siblings` its parent's unfinished
-   * children; absent: not counted. `by`: absent when an agent asks.
-   */
+   * children; absent: not counted. `by`: absent when an agent asks. */
   | {
       readonly is: 'spawn';
       readonly depth: number;

@@ -1,7 +1,6 @@
 /**
  * Which model an agent gets. Names become canonical ids only by exact look-up, and rules apply to canonical ids. Without an allowed and
- * usable model the answer is a refusal.
- */
+ * usable model the answer is a refusal. */
 import type { ModelChoice } from '../domain/agents/agent.ts';
 import type { Role } from '../domain/agents/role.ts';
 import { isForeign, ModelId, OFFLINE, providerOf } from '../domain/ids.ts';
@@ -28,8 +27,7 @@ const LINES: ReadonlyMap<string, string> = new Map([
 
 /**
  * Expands a short name that a spawn may use, for a model line of the built-in roles. Other names are returned unchanged. Rules and roles
- * use full names, because a line would mean another model with each release.
- */
+ * use full names, because a line would mean another model with each release. */
 export const spokenModel = (name: string): string => LINES.get(name.trim().toLowerCase()) ?? name;
 
 // The identity of a model: an alias, another spelling, a dated release, the family and a person's own entry under any provider are one
@@ -90,8 +88,7 @@ export function resolveModel(name: string, models: readonly Named[]): ModelId | 
 
 /**
  * Whether an entry of an allow list matches this id: the id in each registered spelling, or the dated releases of a family
- * `provider/name@*`. The same model at another provider does not match.
- */
+ * `provider/name@*`. The same model at another provider does not match. */
 export function entryAllows({ pattern }: Pick<ModelEntry, 'pattern'>, id: string): boolean {
   const spellings = [id, resolveModel(id, []) ?? id];
   if (!pattern.endsWith('@*')) return spellings.includes(pattern);
@@ -233,8 +230,7 @@ function candidates({ fallbacks, rules, models }: Field): readonly ModelId[] {
 
 /**
  * Any usable model where no allow list exists: preferably of the requested grade, then with a known price (required where a cost limit is
- * set), then in the catalogue's order.
- */
+ * set), then in the catalogue's order. */
 function standIn(wish: ModelRequest, asked: string): ModelId | undefined {
   const { rules, models } = wish;
   if (rules.allowedModels.length > 0) return undefined;
@@ -317,8 +313,7 @@ export function modelsOfRole(
 
 /**
  * Per vendor the highest version first, by the numbers in the id; vendors in the catalogue's order, because versions of two vendors cannot
- * be compared. Equal versions keep the catalogue's order.
- */
+ * be compared. Equal versions keep the catalogue's order. */
 function newestFirst(models: readonly ModelOption[]): readonly ModelOption[] {
   const makers = [...new Set(models.map(makerOf))];
   return models.toSorted(
@@ -338,8 +333,7 @@ function versionOf({ id }: ModelOption): number {
 
 /**
  * Equal, or one is the dated release of the other (`…-20251001`, `-latest`). Private servers may add a tag (`qwen3` -> `qwen3:latest`). Two
- * different dates are two models.
- */
+ * different dates are two models. */
 export function isSameModel(asked: ModelId, answered: ModelId): boolean {
   const [ours, theirs] = [foldName(asked), foldName(answered)];
   if (ours === theirs || isRelease(ours, theirs) || isRelease(theirs, ours)) return true;

@@ -42,8 +42,7 @@ export function roleProblem(
 
 /**
  * Why no task of a plan can have this role, or null. `main` does a plan's only task: lists of sub-agents do not apply to it, but it can be
- * switched off.
- */
+ * switched off. */
 export function plannedRoleProblem(
   name: string,
   rules: Rules,

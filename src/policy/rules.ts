@@ -151,8 +151,7 @@ export type Decision =
     }
   /**
    * `singly`: each action is asked, no answer for the session covers it. `exactly`: an answer may cover this very command, but not its
-   * programs. `destroys`: what allowing it may destroy.
-   */
+   * programs. `destroys`: what allowing it may destroy. */
   | {
       readonly verdict: 'ask';
       readonly because: Reason;
@@ -196,8 +195,7 @@ export const childRules = ({ children }: Pick<Rules, 'children'>): ChildRules =>
 
 /**
  * The limits on one agent of this role. A role's limit replaces the general one of the same layer, and the tightest layer applies; `config`
- * has merged them, and a role's missing limits are the general ones.
- */
+ * has merged them, and a role's missing limits are the general ones. */
 export function agentBudget(role: string, rules: Rules): Budget {
   return { ...rules.agentBudget.value, ...ownBudget(role, rules)?.value };
 }

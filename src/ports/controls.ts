@@ -36,8 +36,7 @@ export const Command = z.discriminatedUnion('do', [
   z.strictObject({ do: z.enum(controls()), agent }),
   /**
    * `scope`: `session` also answers equal questions to come, `program` commands of the same programs, `file` changes of the same
-   * file; only what the question offers. `text` answers `ask_user` and human mode, or gives the reason for a denial.
-   */
+   * file; only what the question offers. `text` answers `ask_user` and human mode, or gives the reason for a denial. */
   z.strictObject({
     do: z.literal('answer'),
     approval: ShortText,
@@ -56,8 +55,7 @@ export const Command = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('review'), role: RoleName }),
   /**
    * Changes the rest of an approved plan while it runs, as `previewPlan` showed it: `base` is the digest of the plan in force, `digest`
-   * that of the shown one. Refused when either has changed, or when a started task would change.
-   */
+   * that of the shown one. Refused when either has changed, or when a started task would change. */
   z.strictObject({ do: z.literal('amend plan'), edits: PlanEdits, base: digest, digest }),
   /** Records that a person took changes of the agent back, or restored them, and tells the agent if it goes on. */
   z.strictObject({
@@ -74,8 +72,7 @@ export const Command = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('complete'), agent, status: z.enum(['completed', 'error']), message: LongText }),
   /**
    * Stops the run so that another process can resume it: starts nothing new and waits for running calls, or ends them with `now`. The
-   * receipt comes when it has stopped. `stay` takes that back, and the run continues here.
-   */
+   * receipt comes when it has stopped. `stay` takes that back, and the run continues here. */
   z.strictObject({ do: z.literal('hand over'), how: z.enum(['when quiet', 'now', 'stay']) }),
   /** Ends the run: agents are stopped, the state is kept, and `mimir resume` continues it. */
   z.strictObject({ do: z.literal('stop run'), reason: LongText }),
@@ -148,8 +145,7 @@ export interface Controls {
   submit(command: Command, by?: AgentId): Promise<Result<Receipt, Refusal>>;
   /**
    * The state of a resumed run from its log, before it continued in this process: followers start at its `seq` and read tool outputs
-   * from the log on demand. Absent if another process owns the run.
-   */
+   * from the log on demand. Absent if another process owns the run. */
   readonly found?: RunState;
   /** Every durable event after `afterSeq`, in order, then new ones; ends after `session.finished`. */
   events(afterSeq: number, how?: Pick<Some, 'outputs'>): AsyncIterable<MimirEvent>;

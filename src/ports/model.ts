@@ -1,7 +1,6 @@
 /**
  * The interface to language models: one implementation per provider behind a router, used by the gate only. Adapters neither retry
- * nor price nor judge: a failure is a value, which the gate and policy interpret.
- */
+ * nor price nor judge: a failure is a value, which the gate and policy interpret. */
 import type { Usage } from '../domain/budget.ts';
 import type { Finding } from '../domain/agents/agent.ts';
 import type { Effort } from '../domain/models/provider.ts';
@@ -66,8 +65,7 @@ export interface ModelRequest {
  * - `unauthorised` (401, 403), `no credit` (402, an exhausted quota): another provider may work, this one will not.
  * - `refused` (400, 404, 413 …): the request itself is at fault; never retried.
  * - `too long`: more than the model's context window; fewer turns may work.
- * - `mismatch`: another model answered than the requested one.
- */
+ * - `mismatch`: another model answered than the requested one. */
 export interface ModelFault {
   readonly is:
     | 'rate limited'
@@ -90,8 +88,7 @@ export interface ModelFault {
   readonly begun?: true;
   /**
    * What the call used before it failed: the provider's count, else an upper bound (one token per received byte). Absent when the
-   * provider refused it before any work: then nothing is billed.
-   */
+   * provider refused it before any work: then nothing is billed. */
   readonly spent?: Usage;
 }
 
@@ -118,8 +115,7 @@ export interface ModelPort {
   models(): readonly ModelOption[];
   /**
    * One call, one reply. Resolves for every fault; rejects only for a bug. Aborting `signal` resolves with `aborted` within a second.
-   * `onDelta` gets streamed pieces for display; the result never depends on them.
-   */
+   * `onDelta` gets streamed pieces for display; the result never depends on them. */
   call(
     request: ModelRequest,
     signal: AbortSignal,

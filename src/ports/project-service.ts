@@ -106,8 +106,7 @@ export type ReportFormat = 'md' | 'json' | 'html';
 
 /**
  * What a person does with the changes of a run; only `undo` while it goes on. `hunk` is the number of one of the file's hunks; `restore` takes the last undo of
- * the agent back.
- */
+ * the agent back. */
 export type ChangeAction =
   | { readonly do: 'request' }
   | { readonly do: 'merge'; readonly agent: AgentId; readonly choice?: 'mine' | 'theirs' | 'patch' }
@@ -166,8 +165,7 @@ export interface ProjectService {
   onChange(listener: () => void): void;
   /**
    * Starts planning; the controls are those of the new run. `direct` asks main without a planner and approves its one-task plan, unless
-   * an administrator requires approval of every plan.
-   */
+   * an administrator requires approval of every plan. */
   start(task: string, direct?: 'direct'): Promise<Result<Controls, Refusal>>;
   /** `followUp` is a message to main, or to an agent that can continue. A completed or failed session answers it without repeating its plan. */
   resume(session: SessionId, followUp?: string, to?: AgentId): Promise<Result<Controls, Refusal>>;
@@ -211,8 +209,7 @@ export interface Marks {
 export interface AgentFiles {
   /**
    * Lets a model draft an agent, if one is available and allowed, on the terms of `main`; otherwise the person fills in a form. `asking`
-   * is called before the model call. Always resolves, soon after `signal` is aborted.
-   */
+   * is called before the model call. Always resolves, soon after `signal` is aborted. */
   draft(
     sentence: string,
     how: { readonly model: boolean; readonly signal: AbortSignal; asking(line: string): void },

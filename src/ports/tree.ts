@@ -1,7 +1,6 @@
 /**
  * The interface to the content of the whole project: the changes between two moments, each named by a digest of all content.
- * Mandatory reviews judge such changes, and their verdicts are bound to the digest.
- */
+ * Mandatory reviews judge such changes, and their verdicts are bound to the digest. */
 import type { EnvironmentFacts } from '../domain/agents/brief.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
 import type { Result } from '../domain/result.ts';

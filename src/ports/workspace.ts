@@ -81,8 +81,7 @@ export interface WorkspacePort {
   merge(wish: MergeRequest, signal: AbortSignal): Promise<Result<Merge, string>>;
   /**
    * The rest of a merge that was cut off: from `ours`, as the project was, to `merged`, into the project as it is now. Files that are in their
-   * merged form already stay.
-   */
+   * merged form already stay. */
   rest(of: Pick<Merge, 'ours' | 'merged'>, signal: AbortSignal): Promise<Result<Merge, string>>;
   /** Changes the project's files from `ours` to `to`. A fault, and no change, if one of them is no longer as in `ours`. */
   apply(ours: TreeId, to: TreeId, signal: AbortSignal): Promise<Result<void, string>>;

@@ -1,7 +1,6 @@
 /**
  * One client connection from its hello to its end: validates requests and answers them concurrently, up to a limit. Whatever a client sends, at most
- * its own connection ends.
- */
+ * its own connection ends. */
 import type { Socket } from 'node:net';
 import type { AgentId, Millis, SessionId } from '../domain/ids.ts';
 import { fail, messageOf, ok, type Result, unreachable } from '../domain/result.ts';

@@ -1,7 +1,6 @@
 /**
  * The paths of a run's sockets: short names in a private folder, which every process of the same user finds whatever its environment. Also checks
- * owners and permissions.
- */
+ * owners and permissions. */
 import { codeOf, messageOf, tried } from '../domain/result.ts';
 import { hash } from 'node:crypto';
 import type { Stats } from 'node:fs';
@@ -60,8 +59,7 @@ export function knownPaths(where: Where): readonly string[] {
 
 /**
  * A path to listen at in the first private folder, after removing the remains of an ended process. Null if a process listens there; throws
- * `ControlFault` if no folder is usable.
- */
+ * `ControlFault` if no folder is usable. */
 export async function placeFor(where: Where, name: string): Promise<string | null> {
   const path = join(folderFor(where), name);
   try {

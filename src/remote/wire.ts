@@ -83,8 +83,7 @@ const LINGER = 1000;
 
 /**
  * Lines as they arrive, read only as fast as they are used; empty ones are dropped. Null and the end for one that is longer than `most` bytes or is
- * not valid text. Never throws.
- */
+ * not valid text. Never throws. */
 export async function* linesOf(socket: Socket, most: number): AsyncGenerator<string | null> {
   const pieces: AsyncIterable<unknown> = socket.iterator({ destroyOnReturn: false });
   try {
@@ -166,8 +165,7 @@ const MOST = 64 * 1024;
 
 /**
  * Sends streamed text to one client while there is space; ticks of one agent and kind are merged. Ticks are dropped if the client does not read; the
- * events contain everything durable.
- */
+ * events contain everything durable. */
 export function openLive(outbox: Outbox): (tick: Tick) => void {
   const kept = new Map<AgentId, Tick[]>();
   let [size, planned] = [0, false];

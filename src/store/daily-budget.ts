@@ -280,8 +280,7 @@ interface LogOfDay {
 
 /**
  * The calls since `from`, of each log that has changed since. `known` returns the row up to which the caller has read a log. An unreadable log is
- * skipped; the commands that use it report it.
- */
+ * skipped; the commands that use it report it. */
 function logsSince(stateDir: string, from: Millis, known: (name: string) => number | undefined): readonly LogOfDay[] {
   return tried(() => readdirSync(join(stateDir, 'projects')).toSorted(), []).flatMap((name): readonly LogOfDay[] => {
     const file = join(stateDir, 'projects', name, 'log.db');

@@ -1,7 +1,6 @@
 /**
  * The SQLite database of a project's log: its private path, opening, transactions, and plain words for SQLite's error codes. log.ts defines the
- * meaning of the tables.
- */
+ * meaning of the tables. */
 import { messageOf, tried } from '../domain/result.ts';
 import { hash } from 'node:crypto';
 import type { Stats } from 'node:fs';
@@ -93,8 +92,7 @@ export type Transaction = <T>(act: () => T) => T;
 
 /**
  * Both run `act` atomically with the exclusive right to write from its start. `onDisk`: on disk when it returns, with everything before it,
- * since SQLite syncs the whole WAL. `inSystem`: survives the death of this process, but perhaps not a power cut.
- */
+ * since SQLite syncs the whole WAL. `inSystem`: survives the death of this process, but perhaps not a power cut. */
 export function transactionsIn(database: DatabaseSync): Readonly<Record<'onDisk' | 'inSystem', Transaction>> {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');

@@ -1,7 +1,6 @@
 /**
  * Decides which events must survive a power cut (decisions, messages, both ends of calls that cannot be repeated), and syncs the others in the
- * background: lost ones are simply repeated.
- */
+ * background: lost ones are simply repeated. */
 import { close, fdatasync, fdatasyncSync, openSync } from 'node:fs';
 import type { SessionId } from '../domain/ids.ts';
 import type { EventBody, EventType } from '../events/index.ts';
@@ -32,8 +31,7 @@ const REPEATED: ReadonlySet<EventType> = new Set([
 
 /**
  * Decides whether `bodies`, about to be appended, must be durable. Remembers repeatable calls until they end: an end without a known start is
- * durable, and so is an unknown type.
- */
+ * durable, and so is an unknown type. */
 export function durableIn(): (session: SessionId, bodies: readonly EventBody[]) => boolean {
   const repeatable = new Set<string>();
   const lasts = (session: SessionId, body: EventBody): boolean => {

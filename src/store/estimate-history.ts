@@ -1,7 +1,6 @@
 /**
  * The actual use of a project's agents compared with the estimates, in the database of its log. It is optional: errors are ignored, and nothing
- * waits for it.
- */
+ * waits for it. */
 import type { DatabaseSync } from 'node:sqlite';
 import { type AgentId, type Millis, ModelId, RoleName } from '../domain/ids.ts';
 import type { Sample } from '../domain/plan/calibration.ts';

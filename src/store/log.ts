@@ -1,7 +1,6 @@
 /**
  * The durable log of a project: one SQLite database in the state directory (contract: ports/log.ts). Orders and appends records; database.ts handles
- * the file, record.ts the content of rows.
- */
+ * the file, record.ts the content of rows. */
 import { firstLine } from '../domain/text/text.ts';
 import { readFileSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
@@ -18,8 +17,7 @@ export type LogReader = Pick<Log, 'read' | 'each' | 'at' | 'sessions' | 'close'>
 
 /**
  * Opens a project's log for writing, and creates it if missing; there is a checkpoint at least every `checkpointEvery` records of a session. Throws
- * `LogFault` with a message for a person.
- */
+ * `LogFault` with a message for a person. */
 export function openLog(place: databases.Place, disk?: Disk, checkpointEvery: number = USUAL_CHECKPOINT): Log {
   const file = databases.prepare(place);
   const database = databases.openToWrite(file);

@@ -1,7 +1,6 @@
 /**
  * Messages that wait for a run, in a table of the log's database. Each operation opens the database by itself, because messages are rare. Delivery is
- * left to the readers, which detect duplicates by id.
- */
+ * left to the readers, which detect duplicates by id. */
 import type { DatabaseSync } from 'node:sqlite';
 import { AgentId, type SessionId } from '../domain/ids.ts';
 import { databaseOf, type Place, prepare, readFrom, writeTo } from './database.ts';

@@ -1,7 +1,6 @@
 /**
  * Converts events to rows and back: canonical bytes, the hash chain, and long texts stored separately by their hash. log.ts reads and writes the
- * rows.
- */
+ * rows. */
 import { hash } from 'node:crypto';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { CommandChanges } from '../domain/changes/changes.ts';
@@ -48,8 +47,7 @@ const hashOf = (row: Omit<Row, 'hash'>): string =>
 
 /**
  * The events of `rows`, consecutive rows of one session after `before`; with null they are a selection, and missing ones go unnoticed. Throws
- * `LogFault` naming the first record that is missing or was changed.
- */
+ * `LogFault` naming the first record that is missing or was changed. */
 export function* eventsOf(
   session: SessionId,
   rows: Iterable<Row>,

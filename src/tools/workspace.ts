@@ -1,7 +1,6 @@
 /**
  * Opens files and folders inside the root and nothing else. `root.ts` judges names; this module judges what was really opened,
- * through its descriptor, so that a link swapped in meanwhile has no effect.
- */
+ * through its descriptor, so that a link swapped in meanwhile has no effect. */
 import { constants, existsSync, readlinkSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import path from 'node:path';
@@ -81,8 +80,7 @@ export async function realPlace(handle: FileHandle, place: string): Promise<stri
 
 /**
  * The real path, relative to the root, that `name` leads to; its end need not exist. Links inside are followed, links to the
- * outside refused. Both names must be allowed, so that a link cannot give a protected file another name.
- */
+ * outside refused. Both names must be allowed, so that a link cannot give a protected file another name. */
 export function realName(root: Root, name: string, access: 'read' | 'write'): Result<string, string> {
   const byName = denied(root, name, access);
   if (byName !== null) return fail(byName);

@@ -351,8 +351,7 @@ const COMMANDS = new Map(Object.entries(MANIFESTS.commands));
 const IMPORTED_AS = new Map(Object.entries(MANIFESTS.importedAs));
 /**
  * How uses in a language look. `NAME` in a pattern is what the dependency is imported as. `names`: how its name becomes that: what is
- * replaced in it, one after the other, by what.
- */
+ * replaced in it, one after the other, by what. */
 const USES = new Map(Object.entries(MANIFESTS.uses));
 
 function usePattern(name: string, kind: string | null) {

@@ -18,8 +18,7 @@ export const FOCUS = RISKS.focus.map((row) => ({ ...row, words: new RegExp(row.w
 /**
  * A row of the documented list of risky patterns, `data/risks.json`, for ripgrep and JavaScript alike. A hit is a place to look, never a
  * proof. `next`: what the following line (comments and blanks passed over) has to be. `look`: what a person should look at. `secret`: the
- * place is named, the line is not quoted.
- */
+ * place is named, the line is not quoted. */
 type Risk = (typeof RISKS.risks)[number];
 
 const isOf = ({ languages }: Risk, language: syntax.Language | undefined): boolean =>
@@ -104,8 +103,7 @@ function isCode(risk: Risk, hit: syntax.Hit): boolean {
 
 /**
  * Whether a line is passed over, since it is in a comment over several lines or in a test module of Rust: their borders are searched in
- * each file that has a hit.
- */
+ * each file that has a hit. */
 function* passedOver(suspects: readonly Suspect[]): Looking<(hit: syntax.Hit) => boolean> {
   const paths = [...new Set(suspects.map(({ hit }) => hit.path))].slice(0, MOST_CHECKED);
   const asks = paths.map((path) => {

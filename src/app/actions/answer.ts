@@ -12,8 +12,7 @@ export type Answer = Pick<Extract<Command, { readonly do: 'answer' }>, 'allow' |
 
 /**
  * The commands that give one answer to every asker of a question who was shown. An approval for the session is sent
- * once, since the run then approves equal questions; file changes are approved for each agent separately.
- */
+ * once, since the run then approves equal questions; file changes are approved for each agent separately. */
 export function answerCommands({ first }: Question, shown: readonly string[], answer: Answer): readonly Command[] {
   const isShared = answer.scope !== 'once' && first.request.action !== 'write';
   return (isShared ? shown.slice(0, 1) : shown).map((approval) => ({ do: 'answer', approval, ...answer }));

@@ -22,8 +22,7 @@ export const childName = (name: string | null, role: string | null): string | nu
 
 /**
  * The request of `spawn [ROLE] "PROMPT"` with its flags, the folder as typed. Throws an `Exit` (2) for wrong ones. Checked by hand: loading
- * the schema would take most of the start of an agent's command.
- */
+ * the schema would take most of the start of an agent's command. */
 export function readSpawn(args: Arguments): SpawnRequest {
   const [first = '', second] = args.words;
   const role = second === undefined ? null : first;

@@ -79,8 +79,7 @@ type ReopenResult = { readonly ok: true } | { readonly ok: false; readonly fault
 
 /**
  * Drafts, creates and deletes custom agents for a screen. `reopen` opens the project again, so that the next run has the new
- * configuration; a created or deleted file stays even if the configuration is then faulty.
- */
+ * configuration; a created or deleted file stays even if the configuration is then faulty. */
 export const openAgentFiles = (
   context: () => DraftContext,
   reopen: () => Promise<ReopenResult>,

@@ -1,7 +1,6 @@
 /**
  * A run on a cluster: its agents' model calls and the tools that work in a project are carried out by workers, everything else here. The agents' loop,
- * the gate, budgets, questions and the log are those of any run.
- */
+ * the gate, budgets, questions and the log are those of any run. */
 import { hostname } from 'node:os';
 import type { Loaded } from '../../config/index.ts';
 import * as distributed from '../../distributed/index.ts';

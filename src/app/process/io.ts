@@ -71,8 +71,7 @@ const BUFFER_MS = 16;
 
 /**
  * Buffers output for a moment and writes it at once: each write to a pipe wakes its reader, which takes longer than everything else
- * about a line. Other output in between keeps its place. `flushOutput` writes the rest before the program ends.
- */
+ * about a line. Other output in between keeps its place. `flushOutput` writes the rest before the program ends. */
 function bufferOutput(stdout: NodeJS.WriteStream): void {
   if (stdout.writableCorked === 0) {
     stdout.cork();

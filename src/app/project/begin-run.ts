@@ -65,8 +65,7 @@ export interface RunDefaults {
 
 /**
  * `served` resolves with null once other processes can connect, or with the reason why they cannot; `undelivered` at the end of the run with a
- * sentence for each notification that could not be delivered, and for transcripts that could not be kept.
- */
+ * sentence for each notification that could not be delivered, and for transcripts that could not be kept. */
 export type ServedRun = Run & {
   readonly served: Promise<string | null>;
   readonly undelivered: Promise<readonly string[]>;

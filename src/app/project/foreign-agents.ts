@@ -125,8 +125,7 @@ const CHUNK = 1024 * 1024;
 
 /**
  * Reads what the agent in `cwd` adds to its transcript below `folder`: the file that has been written since now and names that folder. The agent
- * itself writes there: what is no file is left alone.
- */
+ * itself writes there: what is no file is left alone. */
 function transcriptIn(folder: string | null, cwd: string): () => readonly string[] {
   const begun = Date.now();
   const name = JSON.stringify(cwd);

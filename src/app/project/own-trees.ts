@@ -18,8 +18,7 @@ import { openProjectTools, trySandbox } from '../workspace/sandbox.ts';
 
 /**
  * `live`: its agent works in it, or has not changed anything and may go on in it. `merged`: the project has its changes. `dirty`: it was merged and has changed since. `unmerged`: the project
- * may not have its changes. `unchanged`: there is nothing to merge.
- */
+ * may not have its changes. `unchanged`: there is nothing to merge. */
 export type TreeClass = 'live' | 'merged' | 'dirty' | 'unmerged' | 'unchanged';
 
 export interface TreeRow {

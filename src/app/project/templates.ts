@@ -93,8 +93,7 @@ const asShown = (template: Template): Template =>
 
 /**
  * Saves a plan as a new file in the project's `.mimir/plans` (0644), whole or not at all, never over another; a trusted
- * project stays trusted. Values that equal the role's defaults are left out, so that later configuration applies.
- */
+ * project stays trusted. Values that equal the role's defaults are left out, so that later configuration applies. */
 export function saveTemplate(
   project: ProjectPlace,
   config: Pick<Loaded, 'rules' | 'roles' | 'preferences'>,

@@ -1,7 +1,6 @@
 /**
  * Opens the pull request of an ended run: one branch with the changes of the run, one request. Each step is recorded before and
- * after, so that doing it again continues where a crash cut it off and makes neither a second time.
- */
+ * after, so that doing it again continues where a crash cut it off and makes neither a second time. */
 import { hash } from 'node:crypto';
 import type { Loaded } from '../../config/index.ts';
 import { ROOT, type SessionId } from '../../domain/ids.ts';
@@ -32,8 +31,7 @@ export interface Publishing {
   preview(session: SessionId, signal: AbortSignal): Promise<Result<RequestPreview, string>>;
   /**
    * Makes what was shown as `digest`, and gives its address; refused if anything has changed since. A rule that denies it is
-   * recorded. `heard` gets each recorded event.
-   */
+   * recorded. `heard` gets each recorded event. */
   send(order: SendOrder, signal: AbortSignal): Promise<Result<Sent, string>>;
 }
 

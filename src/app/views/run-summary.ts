@@ -129,8 +129,7 @@ export function authorsLeft({ agents, authored = [] }: RunState): readonly Agent
 
 /**
  * The answer of a run as Markdown: its report, or where it was cut off why, and what its agents had answered. Empty before.
- * `isTold`: the reason stands above it.
- */
+ * `isTold`: the reason stands above it. */
 export function answerText(state: RunState, isTold = false): string {
   const { finished, agents } = state;
   if (finished === null) return '';

@@ -69,8 +69,7 @@ export interface ProjectConfig {
 
 /**
  * The configuration including the project's own part if it is trusted as it is now; without trust only its restrictions
- * apply. `record` binds a folder listed under `trust:` to its present content; `look` writes nothing.
- */
+ * apply. `record` binds a folder listed under `trust:` to its present content; `look` writes nothing. */
 export function readConfig(project: ProjectPlace, env: Environment, flags: ConfigFlags, how: How): LoadResult {
   const load: Load = (trusted) => {
     const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags, trusted });
@@ -133,8 +132,7 @@ const isOwn = ({ root }: ProjectPlace): boolean => realpathSync(packageRoot()) =
 
 /**
  * Keeps a project trusted when Mimir itself changes `file`: call it before the change and the returned function after
- * it. That trusts the new content, unless another file changed too; false if the project was not trusted before.
- */
+ * it. That trusts the new content, unless another file changed too; false if the project was not trusted before. */
 export function preserveTrust(project: ProjectPlace, listed: readonly string[], file: string): () => boolean {
   const { problem, state } = trustOf(project, listed);
   const others = digestOfOthers(file, project);

@@ -10,8 +10,7 @@ import { foreignAgents, listedAgents } from './foreign.ts';
 
 /**
  * `pace`: `readable` streams the analyst's text at a rate that people can follow. `agents`: those of other programs, by default only as
- * models that can be chosen.
- */
+ * models that can be chosen. */
 export const portOf = (
   config: Loaded,
   published: PublishedModels,

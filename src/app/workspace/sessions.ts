@@ -140,8 +140,7 @@ export const newestResumable = (all: readonly SessionSummary[]): SessionSummary 
 
 /**
  * Why a session cannot be resumed, or null. A failed run can be resumed, for example with a higher limit; any run can
- * with a message. Throws an `Exit` if its log is damaged: resuming from an older copy would repeat work.
- */
+ * with a message. Throws an `Exit` if its log is damaged: resuming from an older copy would repeat work. */
 export function whyNotResume(
   from: ResumeContext,
   { session, draft, ended }: SessionSummary,

@@ -91,8 +91,7 @@ async function requireYes(file: string, io: cli.Io): Promise<void> {
 
 /**
  * Creates an agent from a sentence, which a model turns into a draft; returns the exit code. Without a sentence or a model a person at the
- * terminal is asked for each field.
- */
+ * terminal is asked for each field. */
 async function create(sentence: string, project: ProjectPlace, args: cli.Arguments, io: cli.Io): Promise<number> {
   const wanted = wantedBy(args, project, io);
   const person: agents.Questioner = {

@@ -45,8 +45,7 @@ export function readLayer(
 
 /**
  * What of a layer's file may be remembered: plain JSON, and nothing else than these decide of it. `trusted`: may a project's
- * file say what it prefers?
- */
+ * file say what it prefers? */
 export function judgeLayer(
   name: LayerName,
   file: string,
@@ -184,8 +183,7 @@ const ADDRESSES: ReadonlySet<PropertyKey> = new Set(['baseUrl', 'url', 'server']
 
 /**
  * A key may stand where the name of its variable belongs, a password in an address, and either where keys and values belong: such
- * values are never repeated.
- */
+ * values are never repeated. */
 function secretly(issue: z.core.$ZodIssue, value: unknown): string | null {
   const [, ...below] = issue.path;
   if (below.some((part) => NAMES_VARIABLE.has(part))) return 'not the name of a variable';

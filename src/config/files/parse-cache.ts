@@ -1,7 +1,6 @@
 /**
  * Parse results of the package's own files: empty in a checkout, filled in the bundle (prepare.ts), so that a start parses only the
- * person's files. The key includes the whole text, so a changed file is parsed again.
- */
+ * person's files. The key includes the whole text, so a changed file is parsed again. */
 import type { Role } from '../../domain/agents/role.ts';
 import type { Tree } from './tree.ts';
 import type { Settings, ThemeFile } from '../schema/schema.ts';

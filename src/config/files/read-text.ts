@@ -1,7 +1,6 @@
 /**
  * Reads a configuration file of unknown origin: regular files only, never a pipe, at most the limit plus one byte, UTF-8 only. Parsing is
- * left to others.
- */
+ * left to others. */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';

@@ -1,7 +1,6 @@
 /**
  * The managed layer: an administrator's files below `/etc/mimir`. Nothing can move that path, and a file that anyone else could have written
- * is refused, never skipped. layer.ts and merge.ts interpret the files.
- */
+ * is refused, never skipped. layer.ts and merge.ts interpret the files. */
 import { lstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';
@@ -80,8 +79,7 @@ function policyFiles(root: string): Result<readonly string[], readonly texts.Con
 
 /**
  * Files beside the policy that look like one but are not read: backups of editors and packages (`policy.yml.bak`), hidden files. Empty if a
- * folder cannot be listed; `readManaged` reports that.
- */
+ * folder cannot be listed; `readManaged` reports that. */
 export function passedOver(root: string): readonly string[] {
   return [root, path.join(root, 'policy.d')].flatMap((folder) => {
     try {
@@ -106,8 +104,7 @@ function misnamedIn(folder: string, name: string): texts.ConfigFault {
 
 /**
  * The metadata of the managed files as one text, equal while nobody changed any file. It includes the folders, to detect new files, and takes
- * a few microseconds for each.
- */
+ * a few microseconds for each. */
 export function managedMark(root: string, files: readonly string[]): string {
   const top = markOf(root);
   // Without the top folder there is nothing else to check.

@@ -1,7 +1,6 @@
 /**
  * A project's instruction files: read only for a trusted project, only at its root, only regular files, cut to a budget. They are conventions
- * for the work and cannot change any of Mimir's rules.
- */
+ * for the work and cannot change any of Mimir's rules. */
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { Prompts } from '../../domain/agents/role.ts';

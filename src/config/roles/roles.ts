@@ -1,7 +1,6 @@
 /**
  * The roles of a run, from the package, the administrator, the user and a trusted project, with the settings applied. Policy decides which
- * may be used. A project's roles are read strictly, under names that cannot be mistaken for another role's.
- */
+ * may be used. A project's roles are read strictly, under names that cannot be mistaken for another role's. */
 import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { EFFORTS, withEffort } from '../../domain/models/provider.ts';
@@ -296,8 +295,7 @@ function restricted(role: Role, names: readonly string[]): Role {
 
 /**
  * True in a checkout of Mimir, whose `.mimir` has the defaults: they must not count as a project's settings. Another copy than the running
- * one counts while its defaults are the same to the byte, so that skipping them changes no rule.
- */
+ * one counts while its defaults are the same to the byte, so that skipping them changes no rule. */
 export function isItself(packageRoot: string, projectRoot: string): boolean {
   if (realpathSync(packageRoot) === realpathSync(projectRoot)) return true;
   const defaults = (root: string): string => path.join(root, '.mimir/config.yml');

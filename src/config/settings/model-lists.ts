@@ -1,7 +1,6 @@
 /**
  * Resolves model names in the configuration to canonical ids. An unknown name is a fault, since a typo must neither widen nor
- * empty a list; lists that allow no model are a fault too.
- */
+ * empty a list; lists that allow no model are a fault too. */
 import { type Budget, withoutAbsent } from '../../domain/budget.ts';
 import { ModelId } from '../../domain/ids.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';

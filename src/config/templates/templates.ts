@@ -1,7 +1,6 @@
 /**
  * Plan templates: plans with a name, a description and arguments that fill `{{slots}}` in texts. Finds, reads, fills and writes them; the callers
- * decide which count and what to do with the plan.
- */
+ * decide which count and what to do with the plan. */
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Document, isScalar, visit } from 'yaml';
@@ -331,8 +330,7 @@ export function parsePlanText(text: string, file: string): Result<unknown, strin
 
 /**
  * Quoted texts stay on one line, because the library writes some multi-line ones that it reads back differently. Characters that files may not
- * have are escaped.
- */
+ * have are escaped. */
 export function stringifyYaml(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {

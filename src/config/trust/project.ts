@@ -14,8 +14,7 @@ export interface Project {
 
 /**
  * The nearest directory from `cwd` upwards with `.mimir` or `.git`; `cwd` itself if there is none. The search ends before the home directory,
- * which is never a project, and at the border of the file system.
- */
+ * which is never a project, and at the border of the file system. */
 export function findProject(cwd: string, home: string): Result<Project, ConfigFault> {
   const start = realDirectory(cwd);
   if (!start.ok) return start;

@@ -150,8 +150,7 @@ export type SpawnRequest = z.output<typeof SpawnRequest>;
 
 /**
  * `on-write`: after each task that changed files, before its dependants; `on-commit`: before each commit; `always`: once after all tasks,
- * and in a run without a plan after each batch of work; `manual`: when a person starts it.
- */
+ * and in a run without a plan after each batch of work; `manual`: when a person starts it. */
 export const TRIGGERS = ['always', 'on-write', 'on-commit', 'manual'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 

@@ -1,7 +1,6 @@
 /**
  * The form by which a model drafts a custom agent, and the parsing of its answer: untrusted text, limited in size and in access.
- * config/roles/agent-files.ts checks whether it is a valid agent file.
- */
+ * config/roles/agent-files.ts checks whether it is a valid agent file. */
 import { z } from 'zod';
 import { fail, ok, type Result } from '../result.ts';
 import { bytesIn, headOf, objectIn, plainLine, seenText } from '../text/text.ts';

@@ -68,8 +68,7 @@ const isSameVersion = (a: FileVersion | null, b: FileVersion | null): boolean =>
 
 /**
  * The steps from the start to now, without those that the person has taken back. An act that began before the last one ended saw an older content than the one it changed, so what
- * lies between them is no gap.
- */
+ * lies between them is no gap. */
 function stepsOf({ start, now, acts }: FileHistory): readonly AuthoredStep[] {
   const steps: AuthoredStep[] = [];
   let at = start;
@@ -94,8 +93,7 @@ function stepsOf({ start, now, acts }: FileHistory): readonly AuthoredStep[] {
 
 /**
  * The authors of a file's final hunks. `textOf` gives null for what is not shown as lines; `ranges` are the hunks between the contents at
- * the start and now.
- */
+ * the start and now. */
 export function authorsOf(
   history: FileHistory,
   textOf: (version: FileVersion) => string | null,
@@ -171,8 +169,7 @@ function replayed(contents: readonly (readonly string[])[], authors: readonly (r
 
 /**
  * The parts of a hunk. git may take another of several equal lines for the one that changed than the replay did; such a line is given to the
- * others of its hunk, or else to whoever changed the file last.
- */
+ * others of its hunk, or else to whoever changed the file last. */
 function partsOf(
   { from, to }: HunkRange,
   { start, now, removed }: Replay,

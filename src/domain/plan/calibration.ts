@@ -1,7 +1,6 @@
 /**
  * Calibration of estimates from earlier runs: the ratio of actual to estimated use, by role and model. The store keeps the samples;
- * estimate.ts makes ranges of them.
- */
+ * estimate.ts makes ranges of them. */
 import type { ModelId, RoleName } from '../ids.ts';
 
 /** One agent that completed a planned task: its actual use as a share of the estimate (1: exact). */
@@ -77,8 +76,7 @@ function oneLearned(of: Pick<Learned, 'role' | 'model'>, samples: readonly Sampl
 
 /**
  * From the 10th to the 90th percentile of the ratios; each run has one vote. Two imagined runs, as extreme as any seen and as the
- * assumption without experience, widen the spread of a short history; among hundreds they have no effect.
- */
+ * assumption without experience, widen the spread of a short history; among hundreds they have no effect. */
 function spreadOf(runs: readonly (readonly number[])[]): Spread {
   const each = (share: number): readonly number[] => sorted(runs.map((own) => percentile(sorted(own), share)));
   const [lows, highs, median] = [tamed(each(0.1)), tamed(each(0.9)), percentile(each(0.5), 0.5)];

@@ -1,7 +1,6 @@
 /**
  * Checks a draft and makes a sound plan: ids, roles, models, tools, budgets, dependencies. All faults are reported at once. The context
- * decides which models and roles are allowed.
- */
+ * decides which models and roles are allowed. */
 import { z } from 'zod';
 import type { MandatoryReview, ModelChoice } from '../agents/agent.ts';
 import { MAIN } from '../agents/role.ts';
@@ -329,8 +328,7 @@ const CYCLES_NAMED = 5;
 
 /**
  * Orders `ids` as written, with dependencies first. Unknown dependencies are ignored. Each of `cycles` is a path that ends where it begins;
- * there are none when `order` is sound.
- */
+ * there are none when `order` is sound. */
 function orderOf<Id extends string>(ids: readonly Id[], needsOf: (id: Id) => readonly Id[]) {
   const left = new Set(ids);
   const open = new Set<Id>();
@@ -365,8 +363,7 @@ function orderOf<Id extends string>(ids: readonly Id[], needsOf: (id: Id) => rea
 
 /**
  * `roles`, `models` and `efforts` are the allowed values. Without models every task gets its role's own; the same holds for efforts. `trees`:
- * whether tasks may work in trees of their own.
- */
+ * whether tasks may work in trees of their own. */
 export function plannerForm(
   roles: readonly string[],
   models: readonly string[],
@@ -403,8 +400,7 @@ export function plannerForm(
 
 /**
  * The plan in a model's answer, without null properties. Undefined when there is none, or more than one. Only a person may decide that two
- * tasks that change the same files run in parallel.
- */
+ * tasks that change the same files run in parallel. */
 export function planIn(answer: string): unknown {
   const plan = objectIn(answer, 'tasks');
   const withoutNull = (key: string, value: unknown): unknown =>

@@ -93,8 +93,7 @@ const learnedOf = ({ role, model }: PlanTask, all: readonly Learned[]): Learned 
 
 /**
  * What a plan will use, with its mandatory reviews. Estimates of one run err together, so both ends are sums of all low and all high ends;
- * the seconds are the schedule under `maxParallel` with all low, likely or high times.
- */
+ * the seconds are the schedule under `maxParallel` with all low, likely or high times. */
 export function totalRange(plan: SoundPlan, choices: Pick<PlanChoices, 'learned'>, maxParallel: number): Expected {
   const ranges = plan.tasks.map((task) => rangeOf(task, choices));
   const at = (end: keyof Range): ReturnType<typeof totalsOf> => totalsOf(planAt(plan, ranges, end), maxParallel);
@@ -204,8 +203,7 @@ const MEANINGS: Readonly<Record<VariantName, string>> = {
  *   lists the newest first), within the unknown grade the most expensive.
  *
  * No task gets a model that is denied or not served here, that has no tool calls or no known price (a variant promises a price), or the
- * offline analyst, which is only a substitute.
- */
+ * offline analyst, which is only a substitute. */
 export function variantsOf(plan: SoundPlan, choices: PlanChoices, maxParallel: number): readonly Variant[] {
   const models = new Map(choices.models.map((model) => [model.id, model]));
   const fit = choices.models.filter(isFit);

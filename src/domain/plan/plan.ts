@@ -43,8 +43,7 @@ const PlanTask = z.strictObject({
   writes: Globs,
   /**
    * Tasks that it waits for, whatever their outcome, because both may change the same files, with the reason: `both may change src/**`. Made by the
-   * check; missing without any.
-   */
+   * check; missing without any. */
   after: z
     .array(z.strictObject({ task: TaskId, because: LongText }))
     .max(1000)
@@ -62,8 +61,7 @@ const PlanTask = z.strictObject({
   attempts: Attempts.exactOptional(),
   /**
    * `own`: it works in a tree of its own, which is merged into the project when it ends. Missing: in the project itself, like all others;
-   * `shared` says so where its role has an own tree otherwise.
-   */
+   * `shared` says so where its role has an own tree otherwise. */
   tree: z.enum(TREES).exactOptional(),
 });
 export type PlanTask = z.infer<typeof PlanTask>;
@@ -71,8 +69,7 @@ export type TaskOrder = NonNullable<PlanTask['after']>[number];
 
 /**
  * Ids unique, dependencies known and acyclic, roles and models allowed, tasks in topological order. The schema checks the form alone: the
- * engine checks a client's plan again.
- */
+ * engine checks a client's plan again. */
 export const SoundPlan = z.strictObject({
   /** Why the work was split, or not. */
   reason: LongText,

@@ -1,7 +1,6 @@
 /**
  * Removes secrets from text before it is written or shown: known keys in the forms in which programs print them, and anything that looks
- * like a key. A key that was split or encrypted on purpose is not found; no text filter can do that.
- */
+ * like a key. A key that was split or encrypted on purpose is not found; no text filter can do that. */
 import BY_FOLDER from './credentials.json' with { type: 'json' };
 
 /** Replaces a key. */

@@ -8,8 +8,7 @@ const CUT = '… (cut)';
 
 /**
  * At most `bytes` of UTF-8, `marker` included: the head of the text, up to a line's end where one is near. A text that
- * fits is given back as it is, half surrogate pairs mended.
- */
+ * fits is given back as it is, half surrogate pairs mended. */
 export function headOf(text: string, bytes: number, marker = CUT): string {
   const whole = text.toWellFormed();
   if (bytesIn(whole) <= bytes) return whole;
@@ -54,8 +53,7 @@ export const plainText = (text: string): string =>
 
 /**
  * What a person can see of a text: as `plainText`, and without all that shows nothing, but with the joiners and variants that
- * letters and emoji are made with.
- */
+ * letters and emoji are made with. */
 export const seenText = (text: string): string =>
   text
     .toWellFormed()
@@ -86,8 +84,7 @@ export const paragraphs = (parts: readonly string[]): string => parts.filter((pa
 
 /**
  * The greatest size that all of `sizes` may have at most so that their sum is no more than `total`: small ones keep
- * theirs, the room that is left is shared by the others.
- */
+ * theirs, the room that is left is shared by the others. */
 export function fairShare(sizes: readonly number[], total: number): number {
   let [left, count] = [total, sizes.length];
   for (const size of sizes.toSorted((a, b) => a - b)) {

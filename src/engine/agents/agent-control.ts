@@ -1,7 +1,6 @@
 /**
  * Interrupt, resume, kill, retry and skip of one agent: which modules carry the command out, and the receipt or
- * refusal, which always names the agent.
- */
+ * refusal, which always names the agent. */
 import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
 import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
 import { type AgentState, type Control, isFinal, refusedControl, type RunState } from '../../events/index.ts';

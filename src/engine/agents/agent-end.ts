@@ -1,7 +1,6 @@
 /**
  * Records how an agent ended, with its metrics, and the consequences: the notice to its owner, and the adoption or end
- * of its children. Everything is one batch, so that a crash leaves all of it or nothing.
- */
+ * of its children. Everything is one batch, so that a crash leaves all of it or nothing. */
 import { type AgentOutcome, statusOfOutcome, type WorkOutcome } from '../../domain/agents/agent.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';
 import { unreachable } from '../../domain/result.ts';

@@ -83,8 +83,7 @@ const READ_FINDING = 'read_finding';
 
 /**
  * The common prompt, the role's, and the one about child agents only where the agent can spawn them by its shell,
- * because each word is paid at every turn.
- */
+ * because each word is paid at every turn. */
 function systemPrompt({ prompts, rules, agentSockets }: AgentSetup, { agent, capabilities, role }: NewAgent): string {
   const texts = [prompts.common, role.prompt];
   const canSpawn =
@@ -126,8 +125,7 @@ export const writesIn = ({ writes }: Pick<NewAgent, 'writes'>): Pick<NewAgent, '
 
 /**
  * The role's capabilities, without those whose tools the plan removed, without writing where no file may be changed,
- * and with spawning only where the plan allows it.
- */
+ * and with spawning only where the plan allows it. */
 export function capabilitiesOf(
   task: PlanTask,
   role: Role,

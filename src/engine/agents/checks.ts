@@ -1,7 +1,6 @@
 /**
  * Rounds of checks of a planned agent. When its work ended well, Mimir runs the checks of its task; what fails is the agent's next message,
- * until all pass or nothing more can be hoped for. A round that was cut off is run again with its number.
- */
+ * until all pass or nothing more can be hoped for. A round that was cut off is run again with its number. */
 import type { WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import { freeTag } from '../../domain/agents/brief.ts';
 import type { TaskId } from '../../domain/ids.ts';

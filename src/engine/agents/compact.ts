@@ -1,7 +1,6 @@
 /**
  * Compacts a conversation that nears the context window to its task, a summary and its last turns. Decides what is kept
- * and how the summary reads; the gate knows the sizes, and the loop decides when.
- */
+ * and how the summary reads; the gate knows the sizes, and the loop decides when. */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { fairShare, headOf, paragraphs } from '../../domain/text/text.ts';
@@ -22,8 +21,7 @@ export type Compacted =
 
 /**
  * Compacts the conversation and records it. `force`: the model itself found the request too long, so the gate's
- * estimate is not trusted. If no summary can be had, an outline of the calls replaces it.
- */
+ * estimate is not trusted. If no summary can be had, an outline of the calls replaces it. */
 export async function compact(
   order: WorkOrder,
   gate: Gate,

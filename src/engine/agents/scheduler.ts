@@ -22,8 +22,7 @@ export interface Schedule<Id> {
   start(id: Id, again: boolean): Promise<AgentOutcome | null>;
   /**
    * `blocked` cannot start because `failed` did not complete. Asked once for each failure. `moot` is aborted when the
-   * failure blocks nothing any more; the choice is then ignored.
-   */
+   * failure blocks nothing any more; the choice is then ignored. */
   choose(failed: Id, blocked: readonly Id[], moot: AbortSignal): Promise<Choice>;
   /** Whether dependants of `id` may begin after this outcome; `isAnswered` by default. */
   satisfies?(id: Id, outcome: AgentOutcome): boolean;
@@ -40,8 +39,7 @@ export const schedule = <Id>(plan: Schedule<Id>): Scheduling<Id> => new Scheduli
 export class Scheduling<Id> {
   /**
    * Resolves with the outcomes when nothing can start any more; `stopped` when a choice or `start` ended the run.
-   * Rejects with the first fault of the schedule's callbacks, after all started jobs have ended.
-   */
+   * Rejects with the first fault of the schedule's callbacks, after all started jobs have ended. */
   readonly done: Promise<{ readonly outcomes: ReadonlyMap<Id, AgentOutcome>; readonly stopped: boolean }>;
   private readonly plan: Schedule<Id>;
   private jobs: readonly Job<Id>[];
@@ -108,8 +106,7 @@ export class Scheduling<Id> {
 
   /**
    * Replaces the jobs. Jobs that have begun keep their dependencies; jobs that have not begun and are missing disappear
-   * without an outcome. False, and nothing changes, when nothing can begin any more.
-   */
+   * without an outcome. False, and nothing changes, when nothing can begin any more. */
   change(jobs: readonly Job<Id>[]): boolean {
     if (this.over || this.stopped) return false;
     const begun = this.jobs.filter(({ id }) => this.hasBegun(id));

@@ -1,7 +1,6 @@
 /**
  * The running agents, from the start of each to its single final state: slots, interrupt, resume, kill, the recorded
- * end. The scheduler decides when an agent starts, the loop what it does.
- */
+ * end. The scheduler decides when an agent starts, the loop what it does. */
 import type { AgentOutcome, AgentStatus, WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
 import * as events from '../../events/index.ts';
@@ -35,8 +34,7 @@ interface RunningAgent {
  *
  * - Resolves when the agent has ended, however it ended; a failed agent is an outcome, not a rejection.
  * - Aborting `signal` ends the agent within two seconds with `{ is: 'stopped' }`; tools are told first.
- * - Called once per start or resume of an agent.
- */
+ * - Called once per start or resume of an agent. */
 export type Execute = (order: WorkOrder, signal: AbortSignal) => Promise<WorkOutcome>;
 
 interface SupervisorParts extends Omit<ends.EndParts, 'supervisor' | 'gate'>, Pick<RunContext, 'signal'> {
@@ -61,8 +59,7 @@ export class AgentSupervisor {
 
   /**
    * Runs a created agent to its end, from its position in the log on. Null: the run was stopped first, and a resume continues the agent.
-   * `before`: its answer before it was revived.
-   */
+   * `before`: its answer before it was revived. */
   async run(order: WorkOrder, parent?: AbortSignal, before = ''): Promise<AgentOutcome | null> {
     const runningAgent = newRunning();
     this.runningAgents.set(order.agent, runningAgent);
@@ -88,8 +85,7 @@ export class AgentSupervisor {
 
   /**
    * Runs `work` in a slot before an agent's own, again after an interruption. Resolves with null when it has ended, or with how the agent has ended
-   * meanwhile: null within where the run was stopped.
-   */
+   * meanwhile: null within where the run was stopped. */
   async prepare(
     agent: AgentId,
     work: (signal: AbortSignal) => Promise<void>,
@@ -240,8 +236,7 @@ export class AgentSupervisor {
 
   /**
    * Ends the work if nothing has to be waited for; null otherwise. Nothing is awaited between the look for messages and the record of the
-   * end, or a message in between would stay unread.
-   */
+   * end, or a message in between would stay unread. */
   private endAtOnce(order: WorkOrder, outcome: WorkOutcome, before: string): AgentOutcome | null {
     if (outcome.is === 'stopped' || this.isHeld(order.agent, outcome)) return null;
     if (outcome.is !== 'failed' && checks.hasChecks(this.parts, order)) return null;
@@ -287,8 +282,7 @@ export class AgentSupervisor {
 
   /**
    * Whether the agent has more to do although its turn ended: a message arrived at that moment, or it waits for
-   * children. Its own report of its end overrides both.
-   */
+   * children. Its own report of its end overrides both. */
   private hasMoreWork(agent: AgentId): boolean {
     const state = this.parts.recorder.state();
     return state.agents.get(agent)?.signalled === null && (hasMail(state, agent) || events.isOwed(state, agent));

@@ -48,8 +48,7 @@ export interface AgentSetup extends WorkPlace {
   readonly person: boolean;
   /**
    * Who approves the plan: a person; in advance by `flag` (`--yes`) or `config` (`promptForApproval: false`); `direct`: a person, by asking
-   * main directly; nobody: the run ends with the plan (`mimir plan`, or no terminal).
-   */
+   * main directly; nobody: the run ends with the plan (`mimir plan`, or no terminal). */
   readonly approval: 'person' | 'flag' | 'config' | 'direct' | 'nobody';
   /** Watches the managed rule files; missing where the rules cannot change. */
   readonly policyWatcher?: PolicyWatcher;

@@ -1,8 +1,7 @@
 /**
  * A circuit breaker and queue for each provider, shared by all agents of a session. After a refusal all calls wait;
  * then one call goes first, and each success admits two more, so that a failing provider is not flooded. First come,
- * first served. Why and how long a call waits is decided in call-scope.ts.
- */
+ * first served. Why and how long a call waits is decided in call-scope.ts. */
 import type { Millis } from '../../domain/ids.ts';
 import type { ModelFault } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';

@@ -1,7 +1,6 @@
 /**
  * The only way into the log. Each event is appended, then folded, then passed to subscribers, so nobody sees an event
- * that a crash could lose. No state is kept beside the fold.
- */
+ * that a crash could lose. No state is kept beside the fold. */
 import { planDigest } from '../../domain/digest.ts';
 import type { Millis, SessionId } from '../../domain/ids.ts';
 import type { SoundPlan } from '../../domain/plan/plan.ts';
@@ -20,8 +19,7 @@ interface Follower {
 
 /**
  * Without a `redactor` nothing is removed. A jump of the clock is recorded before the next event. `folded`: the part of
- * the log that was read already; the rest is read now.
- */
+ * the log that was read already; the rest is read now. */
 export function openRecorder(
   log: Log,
   session: SessionId,
@@ -58,8 +56,7 @@ export function openRecorder(
     },
     /**
      * Events from before the recorder was opened that a resume needs, in order: starts of the session and its agents,
-     * tool calls without an end, and what agents knew of files. Empty from the second call on, to free the memory.
-     */
+     * tool calls without an end, and what agents knew of files. Empty from the second call on, to free the memory. */
     takeEarlier: () => folded.take(),
     /**
      * Stored events after `after` (without outputs if so requested), read at the follower's pace, then new events; ends after
@@ -149,8 +146,7 @@ const isBody = (value: unknown): value is EventBody => typeof value === 'object'
 
 /**
  * Redacts streamed text: a possible beginning of a secret is held back until more text arrives. The end of a text may
- * therefore be missing here; the event that follows has it.
- */
+ * therefore be missing here; the event that follows has it. */
 export function redactedTicks(show: (tick: Tick) => void, { clean, open }: Redactor): (tick: Tick) => void {
   const pending = new Map<string, string>();
   return ({ delta, ...of }) => {

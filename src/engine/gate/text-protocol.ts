@@ -1,7 +1,6 @@
 /**
  * The text protocol, for agents whose model has no tool calls: one command per turn, in a fenced block of its reply.
- * Turns conversations into text and replies into calls of `bash`. Pure, except for the last section.
- */
+ * Turns conversations into text and replies into calls of `bash`. Pure, except for the last section. */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { sandboxFor } from '../../domain/agents/role.ts';
 import { CallId, depthOf, providerOf } from '../../domain/ids.ts';
@@ -28,8 +27,7 @@ export const withoutPrefix = (id: CallId): CallId =>
 
 /**
  * The reply as the engine takes it: exactly one call, or the end (`[COMPLETE]`). A reply without a command or with
- * several becomes a call that is answered with the fault. `asked` is the id of the model call.
- */
+ * several becomes a call that is answered with the fault. `asked` is the id of the model call. */
 export function readReply(reply: ModelReply, asked: CallId): ModelReply {
   const { opaque: _, ...plain } = reply;
   // Tool calls that a server invents are not part of this protocol.
@@ -335,8 +333,7 @@ type TextParts = Pick<RunContext, 'recorder' | 'rules'> & { readonly tools: Tool
 
 /**
  * Decided by the role, or by the present model: an agent that falls back to a model of the other kind changes its
- * protocol. The offline analyst always uses tool calls.
- */
+ * protocol. The offline analyst always uses tool calls. */
 const usesText = ({ protocol }: WorkOrder, model: Pick<ModelOption, 'id' | 'protocol'>): boolean =>
   (protocol === 'text' && model.id !== OFFLINE) || model.protocol === 'text';
 

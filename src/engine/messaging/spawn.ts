@@ -1,7 +1,6 @@
 /**
  * Creates children outside of the plan. Policy, and a person where it says so, decides whether; the request, the rules and the parent
- * decide what the child is made of, never with more rights than its parent.
- */
+ * decide what the child is made of, never with more rights than its parent. */
 import { tightest } from '../../domain/budget.ts';
 import { type AgentId, childOf, depthOf, ROOT } from '../../domain/ids.ts';
 import { type Mode, type Reason, reasonText } from '../../domain/reason.ts';
@@ -36,8 +35,7 @@ interface SpawnOrder extends FamilyParts {
 
 /**
  * Records the child and starts it by `begin` in the same step, so that every recorded child is running; or why there is none. Waits for a
- * person where policy says so.
- */
+ * person where policy says so. */
 export async function made(wanted: SpawnOrder, begin: (child: NewAgent) => void): Promise<Result<NewAgent, string>> {
   const folder = await folderFor(wanted);
   if (!folder.ok) return folder;
@@ -122,8 +120,7 @@ function whyNoParent({ name, outcome, status, forced }: events.AgentState): stri
 
 /**
  * The role for any case and spelling. A word that is no role is a name: the child then writes code, or explores where its parent only
- * reads. A word close to a role's name is probably a typing error and is refused.
- */
+ * reads. A word close to a role's name is probably a typing error and is refused. */
 function roleFor(options: AgentSetup, wish: SpawnRequest, above: readonly Capability[]): Result<Role, string> {
   if (wish.role === null) return roleUnsaid(options, wish.prompt);
   const role = namedIn(options, wish.role);

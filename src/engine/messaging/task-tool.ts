@@ -1,7 +1,6 @@
 /**
  * Children of the tool Task: a fresh context, and only the final text comes back. The call waits for its child; a call cut off by a crash
- * continues with the child it has.
- */
+ * continues with the child it has. */
 import type { AgentOutcome, WorkOrder } from '../../domain/agents/agent.ts';
 import { tightest } from '../../domain/budget.ts';
 import { type AgentId, type CallId, childOf, depthOf } from '../../domain/ids.ts';
@@ -109,8 +108,7 @@ const placeOf = ({ workingDir }: WorkOrder): Pick<WorkOrder, 'workingDir'> =>
 
 /**
  * Never more than the parent has, and no spawning: Task children have no children of their own. In the text protocol, children may spawn as
- * deep as the rules allow.
- */
+ * deep as the rules allow. */
 function inherited(
   options: AgentSetup,
   role: Role,

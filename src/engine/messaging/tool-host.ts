@@ -256,8 +256,7 @@ function receiptOf(one: AgentState, ended: boolean, delivery: Delivery): Receipt
 
 /**
  * Moves stored messages into the log, then marks them as taken. `at once`: they revive ended agents; `later`: the caller resumes the run
- * and revives them.
- */
+ * and revives them. */
 export function takeMessages(parts: MessageParts, when: 'at once' | 'later'): void {
   const { waiting, fresh } = storedMessages(parts);
   for (const letter of fresh) if (when === 'later' || !isPosted(parts, letter)) kept(parts, letter);

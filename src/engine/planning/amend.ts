@@ -1,7 +1,6 @@
 /**
  * Amends an approved plan while it runs: the preview of some edits, and the change itself. Only tasks that have not begun can change, under
- * the present rules. plan-agents.ts derives the agents of a plan; the scheduler starts them.
- */
+ * the present rules. plan-agents.ts derives the agents of a plan; the scheduler starts them. */
 import { firstLine } from '../../domain/text/text.ts';
 import { MAIN } from '../../domain/agents/role.ts';
 import { type Budget, formatLimit } from '../../domain/budget.ts';

@@ -143,8 +143,7 @@ export function withoutPermissions(draft: plans.DraftPlan): plans.DraftPlan {
 
 /**
  * Without checks that a model proposed where nobody sees the plan before they run: there commands run only where the person allowed them,
- * and checks that are denied would fail the run.
- */
+ * and checks that are denied would fail the run. */
 export function seenChecks(draft: plans.DraftPlan, options: AgentSetup & PlanTerms): plans.DraftPlan {
   const { approval, mode, rules } = options;
   const isAllowed = mode === 'yolo' || startOf({ rules, plan: null }, 'commands') === 'allow';
@@ -154,8 +153,7 @@ export function seenChecks(draft: plans.DraftPlan, options: AgentSetup & PlanTer
 
 /**
  * The plan with its initial permissions: those decided on the plan `before`, otherwise from the command line, the plan file, or the
- * configuration. Never what a rule requires to ask.
- */
+ * configuration. Never what a rule requires to ask. */
 export function startingPermissions(
   plan: plans.SoundPlan,
   options: Starting,

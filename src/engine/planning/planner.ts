@@ -1,7 +1,6 @@
 /**
  * Makes a plan from a task: one model call through the gate, whose answer is parsed and checked; faults are sent back at most twice, then a
- * plan of one task is used. Charged to ROOT. Policy decides what a plan may contain.
- */
+ * plan of one task is used. Charged to ROOT. Policy decides what a plan may contain. */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { MAIN } from '../../domain/agents/role.ts';
 import { cappedEffort, type Effort, EFFORTS } from '../../domain/models/provider.ts';
@@ -68,8 +67,7 @@ async function madeBy(planning: PlanMaking): Promise<Result<Planned, PlanningFau
 
 /**
  * A substitute where a person waits and no plan could be made: the former plan, otherwise one task, so that the person can read the reason,
- * edit or retry. Null where there is none; the run then ends with the fault.
- */
+ * edit or retry. Null where there is none; the run then ends with the fault. */
 function planByHand(planning: PlanMaking, fault: PlanningFault): Planned | null {
   const { options, before } = planning;
   if (options.approval !== 'person' || (fault.is !== 'model' && fault.is !== 'budget')) return null;

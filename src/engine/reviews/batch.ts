@@ -95,8 +95,7 @@ const kept = ({ maxTokens, maxCost }: Budget, seconds: number): Budget =>
 
 /**
  * Reviews what was done since `node`'s last review. Records nothing where the run was stopped first; the review then stays pending. Work
- * done meanwhile is pending again.
- */
+ * done meanwhile is pending again. */
 export async function judgeBatch(parts: judging.ReviewParts, node: MandatoryReview): Promise<void> {
   const { recorder, signal } = parts;
   for (let tries = 1; isDue(recorder.state(), node); tries += 1) {
@@ -132,8 +131,7 @@ async function ofTree(
 
 /**
  * The number of the last event that the author of a verdict on `tree` knew of. A reviewer that was cut off and continued knows nothing of
- * work done meanwhile. Null: there is no such verdict.
- */
+ * work done meanwhile. Null: there is no such verdict. */
 function lookedUpTo({ recorder }: judging.ReviewParts, node: MandatoryReview, tree: TreeId): number | null {
   const state = recorder.state();
   const { upTo = 0 } = gateOf(state, node) ?? {};

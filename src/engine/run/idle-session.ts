@@ -1,7 +1,6 @@
 /**
  * A run without a plan: ROOT waits, works when a message arrives, in one conversation over all of them, and waits again. Children work
- * beside it. The run ends when it is stopped, or after the idle time without activity.
- */
+ * beside it. The run ends when it is stopped, or after the idle time without activity. */
 import type { WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import { type Millis, ROOT } from '../../domain/ids.ts';
 import { paragraphs, plainLine } from '../../domain/text/text.ts';
@@ -170,8 +169,7 @@ const toldLast = ({ messages }: events.RunState): string | undefined =>
 
 /**
  * Whether ROOT was working when the process ended. Each of its turns ends with a waiting status; the interruption by the end of the run
- * does not count.
- */
+ * does not count. */
 export function wasAtWork(stored: readonly events.MimirEvent[]): boolean {
   const last = stored.findLast(
     (event) =>

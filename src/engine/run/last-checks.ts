@@ -1,7 +1,6 @@
 /**
  * Checks at the end of a run: those that ran before the project was last changed run once more, so that the result is true. What checks
- * themselves write makes no other check run again.
- */
+ * themselves write makes no other check run again. */
 import type { AgentOutcome } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import * as events from '../../events/index.ts';
@@ -26,8 +25,7 @@ export async function lastChecks(parts: RunModules): Promise<void> {
 
 /**
  * Call when the work of `agent` in a tree of its own is merged: its checks run again if they ran on anything else than the project. Its
- * outcome, which is `failed` if one did not pass; null when the run was stopped.
- */
+ * outcome, which is `failed` if one did not pass; null when the run was stopped. */
 export async function checkMerged(parts: RunModules, agent: AgentId): Promise<AgentOutcome | null> {
   const { recorder, signal } = parts;
   const [done] = checkedAgents(recorder.state()).filter(({ id }) => id === agent);

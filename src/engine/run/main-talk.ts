@@ -86,8 +86,7 @@ function wasCutOff({ conversations }: RunModules): boolean {
 
 /**
  * Whether ROOT has a message to work for: one of a person, or the notice of a child of its own. Other agents' messages to the orchestrator
- * are read with the next of these, or for the report.
- */
+ * are read with the next of these, or for the report. */
 function isToldSomething({ messages, agents }: RunState): boolean {
   const isOwn = (child: string): boolean =>
     [...agents.values()].some(({ id, spawned }) => id === child && spawned?.by === ROOT);

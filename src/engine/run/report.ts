@@ -1,7 +1,6 @@
 /**
  * The end of a run: `main` merges the results of finished agents into one report, charged to ROOT; the result also has the lines `Agent N:
- * <summary>`. A single agent's answer is the report itself.
- */
+ * <summary>`. A single agent's answer is the report itself. */
 import type { AgentOutcome, Finding, WorkOrder } from '../../domain/agents/agent.ts';
 import { AS_DATA, findingText, freeTag, textsIn } from '../../domain/agents/brief.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';
@@ -35,8 +34,7 @@ export async function merge(parts: RunModules, talked: readonly string[]): Promi
 
 /**
  * Ends a run with `report` and with the answers given since `before` (to messages during the merge, or to messages that reopened the run).
- * Waits for everything that works, and has it reviewed; then `lastStep` may act and add a section.
- */
+ * Waits for everything that works, and has it reviewed; then `lastStep` may act and add a section. */
 export async function concluded(
   parts: RunModules,
   report: string,
@@ -228,8 +226,7 @@ function finish(parts: RunModules, report: string): RunResult {
 
 /**
  * Records the end of a run that was rejected, stopped, or could not continue, after all agents have stopped. Children of a rejected run are
- * abandoned; otherwise they wait for a resume.
- */
+ * abandoned; otherwise they wait for a resume. */
 export async function result(parts: RunModules): Promise<RunResult> {
   const { signal, recorder, supervisor, messaging } = parts;
   const error = parts.why().text;

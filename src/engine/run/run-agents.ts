@@ -125,8 +125,7 @@ function isOver(
 
 /**
  * Whether a resumed run keeps this end. Limits may have been raised, so an agent that one ended, and tasks skipped because of it, start
- * again; so does an agent whose provider could not be reached.
- */
+ * again; so does an agent whose provider could not be reached. */
 const stays = ({ id, outcome, endedBy }: events.AgentState, lost: ReadonlySet<AgentId>): boolean =>
   outcome !== 'partial' &&
   !(outcome === 'failed' && lost.has(id)) &&
@@ -361,8 +360,7 @@ type IsPlanned = (id: AgentId) => boolean;
 
 /**
  * The agents that lost their provider. If the run had failed, its failed tasks and the tasks behind them return to pending, and run again
- * from the start.
- */
+ * from the start. */
 function lostAndRetried(parts: Pick<RunContext, 'recorder'>, isPlanned: IsPlanned): ReadonlySet<AgentId> {
   const { initial } = parts.recorder;
   const state = parts.recorder.state();

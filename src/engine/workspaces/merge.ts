@@ -12,8 +12,7 @@ import type { Recorder } from '../gate/index.ts';
 
 /**
  * How to go on where both sides changed the same: the project's side, the agent's, the agent resolves it, or a patch; `stop`: ask again later.
- * `merge`: what the agent has resolved is merged.
- */
+ * `merge`: what the agent has resolved is merged. */
 export type Choice = 'mine' | 'theirs' | 'agent' | 'merge' | 'patch' | 'stop';
 
 export interface Merging {

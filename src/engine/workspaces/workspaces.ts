@@ -84,8 +84,7 @@ function hasEnded(parts: AgentModules, agent: AgentId): boolean {
 
 /**
  * Makes the tree, or opens the one that an earlier attempt or process has left. After a merge, a further attempt gets a new one, and so does an
- * agent that is to resolve conflicts.
- */
+ * agent that is to resolve conflicts. */
 async function openOrMake(parts: AgentModules, agent: AgentId, again: boolean): Promise<Result<void, string>> {
   const { workspaces } = parts.options;
   const one = stateOf(parts, agent);
@@ -223,8 +222,7 @@ export function treeOfChild(
 
 /**
  * Runs the `work` of an agent outside of the plan, in its own tree if it has one, which is merged then; its failure is recorded. `again`: the agent
- * had ended before. `merging` carries the merge out.
- */
+ * had ended before. `merging` carries the merge out. */
 export async function inItsTree(
   parts: AgentModules & { readonly workspaces: Workspaces },
   one: NewAgent,

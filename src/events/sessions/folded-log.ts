@@ -1,7 +1,6 @@
 /**
  * The state of a session, folded from its log. Outputs of tools stay in the log and are read when they are displayed, because the outputs
- * of a long run would fill the memory.
- */
+ * of a long run would fill the memory. */
 import type { EventOf, EventType, MimirEvent } from '../event.ts';
 import { fold } from '../fold.ts';
 import { isShortened, keptOutput } from '../fold-agent.ts';

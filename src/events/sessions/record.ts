@@ -1,7 +1,6 @@
 /**
  * Records of child sessions as commands print them: plain JSON with the field names that scripts rely on. Made from the log alone
- * (sessions.ts), so they are the same whether the run is active or not.
- */
+ * (sessions.ts), so they are the same whether the run is active or not. */
 import type { Lifecycle } from '../../domain/agents/agent.ts';
 import { MAIN } from '../../domain/agents/role.ts';
 import { type AgentId, isBelow, type RoleName, ROOT, type SessionId, type Usd } from '../../domain/ids.ts';
@@ -99,8 +98,7 @@ export interface Miss {
 
 /**
  * By place (`ROOT::S1`), then by short id, by name, by name in any case, and finally by the part of the name after the role: `scout`
- * is `finder-scout`.
- */
+ * is `finder-scout`. */
 export function foundIn(family: Pick<RunSessions, 'sessions'>, word: string): Result<SessionRecord, Miss> {
   const low = word.toLowerCase();
   const ways: readonly ((record: SessionRecord) => boolean)[] = [

@@ -112,8 +112,7 @@ export class AgentSession implements AgentEvents {
 
   /**
    * Resolves when the agent has something to say: at most 15 calls, whose ids `idOf` gives, or its answer. A fault, in words, where
-   * its process is lost. Aborting `signal` cancels the agent's turn and resolves with null within a second.
-   */
+   * its process is lost. Aborting `signal` cancels the agent's turn and resolves with null within a second. */
   async reply(
     signal: AbortSignal,
     show: (delta: Delta) => void,

@@ -1,7 +1,6 @@
 /**
  * Sends notices of a run to a webhook and to ntfy (https://docs.ntfy.sh/publish). Requests go out only, and no port is opened. A notice that cannot
- * be delivered is tried again until the run ends, which never waits for it.
- */
+ * be delivered is tried again until the run ends, which never waits for it. */
 import { createHmac } from 'node:crypto';
 import { plural } from '../../domain/lists.ts';
 import type { World } from '../../ports/world.ts';

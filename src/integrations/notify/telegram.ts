@@ -1,7 +1,6 @@
 /**
  * A chat that hears of a run and answers its questions, by Telegram's Bot API (https://core.telegram.org/bots/api): requests go out only, and
- * updates are polled. Only listed chats are heard. The caller decides what an answer means.
- */
+ * updates are polled. Only listed chats are heard. The caller decides what an answer means. */
 import { z } from 'zod';
 import { messageOf } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';
@@ -40,8 +39,7 @@ export interface TelegramParts {
   answer(question: string, answer: { readonly key: string } | { readonly words: string }): Promise<string>;
   /**
    * Carries out a command without its slash; resolves with what to say, or with null for an unknown one. `about`: the agent in whose chain of
-   * replies it was typed.
-   */
+   * replies it was typed. */
   command(typed: ChatCommand, may: ChatRight): Promise<string | null>;
   readonly token: string;
   readonly chats: readonly Chat[];
@@ -311,8 +309,7 @@ const Answer = z.object({
 
 /**
  * Calls the Bot API; repeats what failed on the way until the run ends, which is said once, and waits as long as the server asks for. Rejects without
- * the token in its words.
- */
+ * the token in its words. */
 function apiOf(parts: TelegramParts, closing: AbortSignal): Api {
   return async (method, body, result, during = NEVER) => {
     for (let attempt = 0; ; attempt += 1) {

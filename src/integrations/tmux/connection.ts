@@ -1,7 +1,6 @@
 /**
  * A coding agent in a session of tmux: prompts are typed, and its last lines and its transcript tell when its turn is over. What they mean is judged in
- * detection.ts.
- */
+ * detection.ts. */
 import type { StopReason } from '@agentclientprotocol/sdk';
 import type { Usage } from '../../domain/budget.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';

@@ -1,7 +1,6 @@
 /**
  * Takes the events of a stream one by one and tracks the message. Fails closed: an unknown form of an event is a fault. The
- * adapter makes a reply of the result.
- */
+ * adapter makes a reply of the result. */
 import type { Usage } from '../../domain/budget.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { bytesIn } from '../../domain/text/text.ts';
@@ -95,8 +94,7 @@ export class MessageReader {
 
   /**
    * The most that was used so far, given the bytes sent and received. A token takes at least a byte. Reasoning arrives as a summary or
-   * not at all, so with reasoning only the size of the whole response is a bound.
-   */
+   * not at all, so with reasoning only the size of the whole response is a bound. */
   spent({ sent, came }: { readonly sent: number; readonly came: number }): Usage {
     const reasoned = [...this.#blocks.values()].some(({ block }) => /thinking/.test(block.type));
     return spentOf(this.#usage, { sent, came: reasoned ? came : this.#writtenBytes });
@@ -247,8 +245,7 @@ const reportsOutput = (reported: unknown): boolean => (field(reported, CLASSES.o
 
 /**
  * The most that a failed call used: the reported input, else a token for each byte sent; for output a token for each byte received, and
- * at least the reported count.
- */
+ * at least the reported count. */
 function spentOf(known: Usage, bytes: { readonly sent: number; readonly came: number }): Usage {
   const whole = (count: number, otherwise: number): number =>
     Number.isSafeInteger(count) && count >= 0 ? count : otherwise;

@@ -1,7 +1,6 @@
 /**
  * The body of a request to Anthropic's Messages API, with reasoning, the form of the reply, and marks for the prompt cache. Between two
- * requests of one conversation only the marks move.
- */
+ * requests of one conversation only the marks move. */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { AgentId } from '../../domain/ids.ts';
 import { withEffort } from '../../domain/models/provider.ts';
@@ -130,8 +129,7 @@ function mayThink(messages: readonly Message[]): boolean {
 
 /**
  * Marks the newest message and the last one of the previous request: the cache searches only some blocks before a mark, and a reply with
- * many calls is longer. With the marks on tools and system prompt there are four, the maximum.
- */
+ * many calls is longer. With the marks on tools and system prompt there are four, the maximum. */
 function withMarks(messages: readonly Message[]): Anthropic.MessageParam[] {
   const before = messages.findLastIndex(({ role }) => role === 'assistant') - 1;
   return messages.map(({ role, content }, at) => ({
@@ -153,8 +151,7 @@ const markedBlock = (block: Block, yes: boolean): Block =>
 interface Traits {
   /**
    * `adaptive`: the model decides how much to reason. `adaptive, shown`: also, and it returns its reasoning only on request. `budget`:
-   * up to a number of tokens. `own`: no setting is sent.
-   */
+   * up to a number of tokens. `own`: no setting is sent. */
   readonly thinking: 'adaptive' | 'adaptive, shown' | 'budget' | 'own';
   /** Supports a JSON Schema for its reply. */
   readonly schema: boolean;
@@ -285,8 +282,7 @@ const DROPPED: ReadonlySet<string> = new Set(['$schema', 'additionalProperties',
 
 /**
  * `schema` in the subset of structured output; null if it cannot be expressed (open maps, arbitrary values). A schema that is too complex is
- * refused by the server, which is learned.
- */
+ * refused by the server, which is learned. */
 export function allowedSchema(schema: Json): Json | null {
   if (!isObject(schema) || !isExpressible(schema)) return null;
   const kept: Record<string, Json> = {};

@@ -6,8 +6,7 @@
  * (test/models/catalogue/prices.test.ts compares), that of qwen3-coder from OpenRouter; output limits from the providers' model pages
  * (platform.claude.com/docs/en/models, developers.openai.com/api/docs/models). Grades and speeds (tokens per second) are
  * estimates for ranking only; nothing is refused or charged by them. Opus 4.1 is retired on Anthropic's own API, but still
- * available on compatible servers.
- */
+ * available on compatible servers. */
 import { type Millis, ModelId, providerOf } from '../../domain/ids.ts';
 import { isLoopback, type Price, type ProviderSetup } from '../../domain/models/provider.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
@@ -28,8 +27,7 @@ const PUBLISHED: Readonly<Record<string, Price>> = PRICES;
 
 /**
  * The rows of `models.json`. Their order decides which usable model of a grade replaces a model of another provider. `effort: false`: the
- * model refuses a reasoning effort, as documented.
- */
+ * model refuses a reasoning effort, as documented. */
 export const KNOWN: readonly Known[] = ROWS.map(({ id, grade, effort, ...figures }) => ({
   ...figures,
   id: ModelId.parse(id),

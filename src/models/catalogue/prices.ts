@@ -34,8 +34,7 @@ const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 
 /**
  * The model with exactly this id, or with this id without its date. The library also matches prefixes, and would give the price of
- * `claude-sonnet-5` to an unknown `claude-sonnet-5-5`.
- */
+ * `claude-sonnet-5` to an unknown `claude-sonnet-5-5`. */
 const modelNamed = ({ models }: Provider, name: string): ModelInfo | undefined =>
   models.find(({ id, match }) => id === name || isNamed(match, name)) ??
   models.find(({ id }) => DATED.test(name) && id === name.replace(DATED, ''));

@@ -1,7 +1,6 @@
 /**
  * Turns failures of a call into `ModelFault`: error responses with their bodies, error events of a stream, and failed connections.
- * Shared by all providers.
- */
+ * Shared by all providers. */
 import type { Millis } from '../../domain/ids.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
 import { escaped } from '../../domain/lists.ts';
@@ -177,8 +176,7 @@ const keyAdvice = ({ key, keyEnv }: Called): string =>
 
 /**
  * Error bodies are `{error: {type, message}}`, `{error: "…"}`, `{errors: [{message}]}`, `{message}`, `{detail}`, `{title}`, a list of one
- * of them, or a text; some nest the real one again. Any other form is shown as it is.
- */
+ * of them, or a text; some nest the real one again. Any other form is shown as it is. */
 function saidIn(body: unknown): ErrorBody {
   if (typeof body === 'string') return { type: '', code: '', message: pageWords(body) };
   const first = Array.isArray(body) ? (body[0] as unknown) : body;

@@ -85,8 +85,7 @@ const MOST_CHARACTERS = 1_000_000;
 
 /**
  * The arguments of a tool call: one JSON object, at most a million characters and 100 levels deep; an empty text is a call without
- * arguments. Null for anything else, and where a key is there twice or is `__proto__`.
- */
+ * arguments. Null for anything else, and where a key is there twice or is `__proto__`. */
 export function parseArguments(text: string): Json | null {
   if (text.trim() === '') return {};
   const value = text.length <= MOST_CHARACTERS ? parsed(text) : undefined;

@@ -10,8 +10,7 @@ import { baseName, type Known, programOf, type Simple } from './words.ts';
 
 /**
  * `unclear`: a deny rule might match, or the command cannot be read. `none`: no rule matches. `destroys`: it must be asked about in every
- * mode, with the reason.
- */
+ * mode, with the reason. */
 export type CommandVerdict = (
   | { readonly verdict: 'allow' | 'ask' | 'deny' | 'unclear'; readonly because: Reason }
   /** Why the command is not understood completely; absent when it is. */

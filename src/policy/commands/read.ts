@@ -1,7 +1,6 @@
 /**
  * Parses a shell command with a real shell grammar: every program that it would run (in lists, pipes, substitutions, here-documents,
- * function bodies, wrappers), and what makes that list uncertain.
- */
+ * function bodies, wrappers), and what makes that list uncertain. */
 import * as shell from 'unbash';
 import { DOUBTS, type Known, knownAssignment, knownWord, programOf, setOf, type Simple } from './words.ts';
 import { doubt, type Inner, innerOf, WRAPPERS } from './wrap.ts';

@@ -1,7 +1,6 @@
 /**
  * Words of a shell command after quote removal and escapes. A word that depends on anything but the text (a variable, a substitution, a
- * file name pattern, a translation) is unknown.
- */
+ * file name pattern, a translation) is unknown. */
 import * as shell from 'unbash';
 
 /** Doubts about a command: what the text does not show. */
@@ -88,8 +87,7 @@ const MOST_CHARACTERS = 100_000;
 
 /**
  * The first line that `command` prints, if its first program is an `echo` or a `printf` that contains the whole line, without pipe, redirection or
- * background. The two characters `\n` end a line like a real line break. Otherwise null; never throws.
- */
+ * background. The two characters `\n` end a line like a real line break. Otherwise null; never throws. */
 export function firstLineEchoed(command: string): string | null {
   if (command.length > MOST_CHARACTERS) return null;
   try {

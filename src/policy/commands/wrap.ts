@@ -1,7 +1,6 @@
 /**
  * Programs that run what their arguments name (`env`, `timeout`, `xargs`, `sh -c`, `find -exec`, `npx` …), and what they would run.
- * Anything that the text does not show is a doubt, never a guess.
- */
+ * Anything that the text does not show is a doubt, never a guess. */
 import { lengthOf, optionIn, type Options, rowsOf } from './options.ts';
 import { DOUBTS, type Known, programOf, type Simple } from './words.ts';
 import TABLE from './wrappers.json' with { type: 'json' };

@@ -100,8 +100,7 @@ const LISTING_MS = 5000;
 
 /**
  * Lists at most `most` files, for at most five seconds: relative to the root, without ignored, protected and unreadable ones; links are
- * not followed. `more`: there are more than were listed.
- */
+ * not followed. `more`: there are more than were listed. */
 export async function listProject(root: Root, most: number, signal: AbortSignal) {
   const folder = await openFolder(root, '.');
   if (!folder.ok) return { files: [], more: false };

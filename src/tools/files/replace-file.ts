@@ -1,7 +1,6 @@
 /**
  * Replaces one whole file inside the project atomically: a synced temporary file beside it is renamed over it. The caller
- * names the digest it expects to replace; any other content is a stale write and is refused.
- */
+ * names the digest it expects to replace; any other content is a stale write and is refused. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, lstat, mkdir, rename, unlink } from 'node:fs/promises';
@@ -54,8 +53,7 @@ export function writeRefusal(root: Root, given: string): string | null {
 
 /**
  * Opens the folder of `name` component by component from the root, and creates missing ones for a new file. A link on the way is
- * refused: `name` is real, so a link can only have appeared meanwhile.
- */
+ * refused: `name` is real, so a link can only have appeared meanwhile. */
 async function openParent(
   root: Root,
   name: string,

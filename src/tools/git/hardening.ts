@@ -1,7 +1,6 @@
 /**
  * Runs git so that a hostile repository stays data: its configuration, attributes and hooks can name programs, and none of
- * them is started. Each setting of settings.json was added because git ran a program without it.
- */
+ * them is started. Each setting of settings.json was added because git ran a program without it. */
 import OFF from './settings.json' with { type: 'json' };
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { type Environment, programOn } from '../process/environment.ts';
@@ -11,8 +10,7 @@ import { runSandboxed, type Sandbox } from '../sandbox/sandbox.ts';
 
 /**
  * Settings that name a program, read another file, or reach a network, each disabled. `log.showSignature` and `format.pretty`: a log with
- * signatures runs the checking program, and so does a custom format with %G?.
- */
+ * signatures runs the checking program, and so does a custom format with %G?. */
 const SETTINGS: Settings = Object.entries(OFF);
 
 /** Programs that a repository can name freely. They are emptied one by one, because no switch covers all of them. */
@@ -92,8 +90,7 @@ export const hardenedEnvironment = (environment: Environment, more: Settings): E
 
 /**
  * The environment in which every git of a shell command ignores the programs that this repository's configuration names.
- * Nested repositories are not covered. `more` are additional settings.
- */
+ * Nested repositories are not covered. `more` are additional settings. */
 export async function harmlessGit(
   call: GitCall,
   directory: string,
@@ -115,8 +112,7 @@ function neutralised(listed: string): Settings {
 
 /**
  * Settings are passed in variables instead of `-c`, because a name from a hostile configuration may contain `=`. Inherited
- * `GIT_*` variables cannot get here: the tools' environment is an allow-list.
- */
+ * `GIT_*` variables cannot get here: the tools' environment is an allow-list. */
 function gitEnvironment(environment: Environment, settings: readonly (readonly [string, string])[]): Environment {
   const numbered: Record<string, string> = {};
   for (const [index, [name, value]] of settings.entries()) {

@@ -1,7 +1,6 @@
 /**
  * The project root: its real path, fixed at start, its git directory, and which paths below it may be read and written.
- * Opening files is left to `workspace.ts`.
- */
+ * Opening files is left to `workspace.ts`. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,8 +52,7 @@ export const rootFor = (root: Root, { writes }: { readonly writes?: readonly str
 /**
  * The root at `folder`, or why it cannot be one: it is not a folder; it is `/`, the home or the shared temporary directory; it
  * contains or lies in a folder of Mimir's own (configuration, state, cache); `.mimir` or `.git` is a link. A `.git` file that
- * points outside gives a root without git, unless it points to a worktree entry that points back.
- */
+ * points outside gives a root without git, unless it points to a worktree entry that points back. */
 export function checkRoot(
   folder: string,
   { home, state, rules }: { readonly home: string; readonly state: string; readonly rules?: PathRules | undefined },
@@ -84,8 +82,7 @@ export function checkRoot(
 
 /**
  * The root of a tree of an agent's own, which lies in Mimir's state folder, under the rules of the project that it was made from: what they say of
- * places in the project holds for the same places in the tree.
- */
+ * places in the project holds for the same places in the tree. */
 export function treeRoot(project: Root, folder: string): Result<Root, string> {
   const real = realFolder(folder);
   if (real === null) return fail(`${folder}: the agent's own tree no longer exists`);
@@ -246,8 +243,7 @@ const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
  * The normal path relative to `root`, with `/` and without `.` or `..`, or why it is not a path inside. Absolute paths are
- * accepted when they lie inside. The root itself is the empty string, accepted only with `folder: true`.
- */
+ * accepted when they lie inside. The root itself is the empty string, accepted only with `folder: true`. */
 export function insideName(
   root: string,
   given: string,

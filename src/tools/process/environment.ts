@@ -1,7 +1,6 @@
 /**
  * The environment, the launcher and the descriptors of programs that tools start. Variables pass by an allow-list: no key, no
- * agent socket and no loader variable gets through. Only this file of the tools reads `process.env`.
- */
+ * agent socket and no loader variable gets through. Only this file of the tools reads `process.env`. */
 import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -18,15 +17,13 @@ const NEVER_PASSED = /^(?:LD_|DYLD_|GIT_|BASH_|MIMIR_)|^(?:ENV|SHELLOPTS|IFS|PAT
 
 /**
  * Variables that lead to a program acting for the person: key agents, buses, password prompts. A person's own list does not
- * pass them, an administrator's does. Any other name that a person lists is passed.
- */
+ * pass them, an administrator's does. Any other name that a person lists is passed. */
 const ACTS_FOR_THE_PERSON =
   /_SOCK(?:ET)?$|_BUS_(?:ADDRESS|PID)$|_ASKPASS$|_IPC_H(?:OOK|ANDLE)|^(?:SSH_AGENT_PID|SSH_CONNECTION|SSH_TTY|GPG_AGENT_INFO|GPG_TTY|XDG_RUNTIME_DIR)$/;
 
 /**
  * The environment of every child: the usual variables and those of `more`, `TERM=dumb`, and a PATH without entries inside the
- * project. `granted` are the names in `more` that an administrator lists.
- */
+ * project. `granted` are the names in `more` that an administrator lists. */
 export function toolEnvironment(
   root: string,
   source: NodeJS.ProcessEnv = process.env,
@@ -120,8 +117,7 @@ export function keepFile(file: string, text: string, mode = 0o600): void {
 
 /**
  * By number, for `spawn`: input if there is some, two pipes, and a pipe for what the sandbox tells. A descriptor that this
- * process itself inherited would go on to every child: in the child each such one is of nothing.
- */
+ * process itself inherited would go on to every child: in the child each such one is of nothing. */
 export function descriptors(program: {
   readonly input?: string;
   readonly boxed?: boolean;

@@ -1,7 +1,6 @@
 /**
  * Bounds what tools return at the source: bytes, columns, binary content. All returned text is well-formed; making it safe
- * for a terminal is left to the screen.
- */
+ * for a terminal is left to the screen. */
 import type { ToolOutput } from '../../ports/tool.ts';
 
 /** The most a tool result may hold, in UTF-8 bytes. */
@@ -18,8 +17,7 @@ export const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, BINARY
 
 /**
  * Decodes UTF-8; invalid bytes become U+FFFD. A byte order mark is kept, so that the text can be written back. With `stream`
- * an incomplete character at the end is dropped.
- */
+ * an incomplete character at the end is dropped. */
 export const decode = (bytes: Uint8Array, how: { readonly stream?: boolean } = {}): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, how);
 

@@ -1,7 +1,6 @@
 /**
  * Runs one program to its end with bounded output and time, and leaves nothing of it behind: neither processes nor pipes.
- * The caller decides what to run and interprets the end.
- */
+ * The caller decides what to run and interprets the end. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -346,8 +345,7 @@ const running = new Set<number>();
 
 /**
  * Kills the process group when this process exits for any reason. A sandbox is bound to its parent only once it is set up; one
- * that loses its parent during set-up would wait for ever.
- */
+ * that loses its parent during set-up would wait for ever. */
 function endAtExit(child: ChildProcess, pid: number): void {
   if (!process.listeners('exit').includes(endRunning)) process.on('exit', endRunning);
   running.add(pid);
@@ -372,8 +370,7 @@ export async function endLeftBy(dead: string): Promise<boolean> {
 
 /**
  * Waits until a box is empty, after its leader has ended: the kernel kills what is in it, and lets its first process go
- * only when no other is left. False when that takes too long.
- */
+ * only when no other is left. False when that takes too long. */
 async function boxEmptied(first: number): Promise<boolean> {
   const end = performance.now() + SWEEP_MS;
   while (isRunning(first)) {

@@ -1,7 +1,6 @@
 /**
  * Gathers bounded facts about a repository for planners: names, sizes, the beginnings of manifests and of the README, the last
- * commits. Runs only ripgrep's listing and hardened git; unreadable parts are left out.
- */
+ * commits. Runs only ripgrep's listing and hardened git; unreadable parts are left out. */
 import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
@@ -80,8 +79,7 @@ export const openRepository = (
 
 /**
  * Calls that come while one runs share the one after it: many agents that start at once cost as much as two, and each result is of a time after
- * its call. A shared call is stopped when all who wait for it are.
- */
+ * its call. A shared call is stopped when all who wait for it are. */
 function shared<T>(gather: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let next: { readonly signals: AbortSignal[]; readonly result: Promise<T> } | null = null;

@@ -1,7 +1,6 @@
 /**
  * Starts an agent of another program in the sandbox of its own tree. Beyond what commands there see, it gets its login folder to write, and a
- * socket that leads to the hosts of its provider: its programs find it as a proxy on the loopback of the sandbox.
- */
+ * socket that leads to the hosts of its provider: its programs find it as a proxy on the loopback of the sandbox. */
 import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';
@@ -119,8 +118,7 @@ const START_MS = 10_000;
 
 /**
  * Starts the program in a session of tmux. tmux runs outside of the sandbox, because a person's client obeys its server; what it starts is in the
- * sandbox. Without a client in control mode: tmux 3.3 crashes where several of them begin at once.
- */
+ * sandbox. Without a client in control mode: tmux 3.3 crashes where several of them begin at once. */
 export async function startInTerminal(
   place: Place,
   program: ForeignProgram,
@@ -179,8 +177,7 @@ const AGAIN_MS = 100;
 
 /**
  * The script that the terminal runs. It ends what it has started when nobody holds the pipe `alive` open for writing any more: with the process of
- * Mimir. Variables stand in it, since the arguments of a process can be read by others.
- */
+ * Mimir. Variables stand in it, since the arguments of a process can be read by others. */
 function writeScript(
   folder: string,
   { file, argv, env }: { readonly file: string; readonly argv: readonly string[]; readonly env: Environment },

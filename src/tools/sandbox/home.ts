@@ -1,7 +1,6 @@
 /**
  * The home and `/tmp` of commands: an empty home with the packages of the person's toolchains, for agents that write also the
- * caches of the project's private home, and a `/tmp` of the agent's own.
- */
+ * caches of the project's private home, and a `/tmp` of the agent's own. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

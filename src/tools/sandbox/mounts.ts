@@ -1,7 +1,6 @@
 /**
  * The sandbox as arguments of bubblewrap. The order of mounts matters: later ones lie on top. All paths are real; bubblewrap
- * refuses to start, as intended, when one no longer exists.
- */
+ * refuses to start, as intended, when one no longer exists. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -99,8 +98,7 @@ const LIMITS = {
 
 /**
  * Shell commands that lower the limits; a limit that is already lower stays. Processes of a sandbox are the first that the
- * kernel ends when memory runs out. The number of processes does not bind root.
- */
+ * kernel ends when memory runs out. The number of processes does not bind root. */
 const LIMITED = [
   'ulimit -c 0',
   `ulimit -f ${LIMITS.fileBytes / 1024}`,
@@ -148,8 +146,7 @@ const POLL_MS = 5;
 export interface Masks {
   /**
    * Registers a sandbox and creates the missing folders of `wanted` (absolute), which stay until it ends. Returns its end
-   * function, to be called when no process of it is left. Fails when the state directory cannot be used.
-   */
+   * function, to be called when no process of it is left. Fails when the state directory cannot be used. */
   begin(wanted: readonly string[]): Promise<Result<() => Promise<void>, string>>;
   /** Removes what killed processes have left. */
   tidy(): Promise<void>;
@@ -268,8 +265,7 @@ const FREE = 'lock.free';
 
 /**
  * Runs `act`, which must be synchronous, under the lock; null when the lock is not free within five seconds. The lock of an
- * ended process is taken over: it carries that process's mark, so only one rename of it succeeds.
- */
+ * ended process is taken over: it carries that process's mark, so only one rename of it succeeds. */
 async function locked<T>(folder: string, act: () => T): Promise<T | null> {
   const mine = path.join(folder, `lock.${ownMark()}`);
   const end = performance.now() + LOCK_MS;

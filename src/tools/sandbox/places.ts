@@ -13,8 +13,7 @@ const ROOTS_OWN = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-
 
 /**
  * The real folders to cover, none below another; `/tmp` is the sandbox's own anyway. `more` are additional folders. Those of
- * `also` are covered even when empty, because something may be put into them.
- */
+ * `also` are covered even when empty, because something may be put into them. */
 export function hiddenFolders(more: readonly string[], also: readonly string[] = []): readonly string[] {
   const always = new Set(also.flatMap(realPlace));
   const real = [...new Set([...[...HIDDEN, ...more].flatMap(realPlace), ...always])].filter(
@@ -58,8 +57,7 @@ const isOpenSocket = (place: string): boolean => tried(() => lstatSync(place).is
 
 /**
  * Can a sandbox of root reach the socket? Root's sandbox is not root over other users' folders, and bubblewrap could not cover
- * anything in them either (`/var/spool/postfix/private`). A sandbox of any other user sees what that user sees.
- */
+ * anything in them either (`/var/spool/postfix/private`). A sandbox of any other user sees what that user sees. */
 function isReached(place: string): boolean {
   if (process.getuid?.() !== 0) return true;
   const groups = new Set([process.getegid?.(), ...(process.getgroups?.() ?? [])]);
@@ -129,8 +127,7 @@ function treeOf(home: string, program: string): string {
 
 /**
  * The folders of a worktree's git directory that lie outside the root: the repository it belongs to, if that contains the git
- * directory; otherwise the git directory alone.
- */
+ * directory; otherwise the git directory alone. */
 export function gitFolders(root: Root): readonly string[] {
   if (root.git.is === 'none' || isInside(root.path, root.git.directory)) return [];
   const { directory } = root.git;

@@ -1,7 +1,6 @@
 /**
  * Finds what commands must not write or read in a project: protected names and `.env*` files, at the top and below. The
- * search is bounded; `root.ts` decides which names are protected.
- */
+ * search is bounded; `root.ts` decides which names are protected. */
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { forbidden, isInside, isRepositoryName, realPlace } from '../paths/root.ts';

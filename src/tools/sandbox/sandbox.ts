@@ -1,7 +1,6 @@
 /**
  * The sandbox of a project: probes once, with the flags of real commands, whether it works, and turns a command into what to
- * start so that it runs sandboxed. There is no fallback: what cannot be sandboxed is not started.
- */
+ * start so that it runs sandboxed. There is no fallback: what cannot be sandboxed is not started. */
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
@@ -349,8 +348,7 @@ interface Surroundings {
 
 /**
  * The real paths of those `places` that may be shown. Excluded are places around the home, the project or Mimir's state, places
- * inside the project or the state, credentials, and what a rule hides.
- */
+ * inside the project or the state, credentials, and what a rule hides. */
 function openPlaces(places: readonly string[], around: Surroundings): readonly string[] {
   const real = (place: string): string => realPlace(place)[0] ?? place;
   const within = [real(around.root), real(around.stateDir), '/proc', '/dev'];

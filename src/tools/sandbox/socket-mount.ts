@@ -1,7 +1,6 @@
 /**
  * Mounts an agent's socket in its sandbox at a fixed path, with the program `mimir` and Mimir's own code beside it. The socket
- * identifies the agent, not the program: a command that uses the socket directly is the same agent.
- */
+ * identifies the agent, not the program: a command that uses the socket directly is the same agent. */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,6 @@
 /**
  * Contents of files by git's id, in Mimir's own store. They are written there without starting git, and copied there from the project's
- * repository, so that they outlive whatever happens to its history.
- */
+ * repository, so that they outlive whatever happens to its history. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -25,8 +24,7 @@ export function keepBytes(store: TreeStore, facts: RepositoryFacts, bytes: Uint8
 
 /**
  * As `keepBytes`, for bytes of the project's file `name`: with line ends as git stores them, so that the id is the one that a look at the
- * whole project finds. Asks git only where that matters.
- */
+ * whole project finds. Asks git only where that matters. */
 export async function keepFile(
   store: TreeStore,
   facts: RepositoryFacts,

@@ -1,7 +1,6 @@
 /**
  * Merges an agent's tree into the project: compared in memory by git, and then applied file by file, where each file is still as it was compared.
- * The three sides are the project when the tree was made (`base`), the project now (`ours`) and the tree (`theirs`).
- */
+ * The three sides are the project when the tree was made (`base`), the project now (`ours`) and the tree (`theirs`). */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -172,8 +171,7 @@ async function entriesIn(
 
 /**
  * Changes the project's files from `ours` to `to`. Throws `TreeFault` before any change where one of them is no longer as in `ours`; git
- * compares each once more before it writes.
- */
+ * compares each once more before it writes. */
 export async function applyTree({ staging, tree }: Scanned, ours: string, to: string): Promise<readonly string[]> {
   const entries = await staged.differences(staging, ours, to);
   const wanted = new Map(entries.map((entry) => [entry.path, entry]));

@@ -115,8 +115,7 @@ interface Content {
 
 /**
  * Makes the tree at its places from a scan of the project; returns the id of what its changes are counted from. Whatever lay there is replaced.
- * With `from`, its commit is `ours` and its files are `content`.
- */
+ * With `from`, its commit is `ours` and its files are `content`. */
 export async function makeTree({ staging, tree: all }: Scanned, places: TreePlaces, from?: Content): Promise<string> {
   const { store, facts, signal } = staging;
   const { tree: project, bytes } = await visibleTree(staging, store.root, all);
@@ -145,8 +144,7 @@ const tooLarge = (bytes: number): string =>
 
 /**
  * A repository on the project's branch, without a template, hooks or a remote; `from` are the folders whose objects it borrows. Null: the branch has
- * no commit yet.
- */
+ * no commit yet. */
 export function repositoryIn(
   own: string,
   facts: RepositoryFacts,

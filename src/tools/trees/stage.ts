@@ -1,8 +1,7 @@
 /**
  * Turns the files of a project into a tree, using an index of its own. Repositories inside the project are treated as plain
  * folders or left out, and git never runs in them, because their configuration could name programs. Ignored files count if
- * the last commit has them. Its functions throw `TreeFault`.
- */
+ * the last commit has them. Its functions throw `TreeFault`. */
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Millis } from '../../domain/ids.ts';
@@ -41,8 +40,7 @@ const GITLINK = '160000';
 
 /**
  * Puts the last commit's tree into the index, without its submodules (`links`); known facts about unchanged files are kept. After a fault
- * of this or of `stage` the index must not be reused, because a submodule may still be in it.
- */
+ * of this or of `stage` the index must not be reused, because a submodule may still be in it. */
 export async function seed(staging: Staging): Promise<{ readonly tree: string; readonly links: readonly TreeEntry[] }> {
   const { head } = staging.facts;
   const empty = emptyTree(staging.facts);
@@ -196,8 +194,7 @@ const DEEPEST = 16;
 
 /**
  * git enters a nested repository only if the index has an entry in it. So each gets a dummy entry, which disappears when
- * everything is added. Otherwise `git init` would hide files from reviews.
- */
+ * everything is added. Otherwise `git init` would hide files from reviews. */
 async function enter(staging: Staging, excludes: string): Promise<void> {
   for (let depth = 0; depth < DEEPEST; depth += 1) {
     const found = await repositoriesIn(staging, excludes);

@@ -1,7 +1,6 @@
 /**
  * Mimir's own git directory, in the state folder, which stores contents of a project by digest. The repository's configuration
- * is not used, so none of its filters, hooks or monitors can run; its objects are read in place.
- */
+ * is not used, so none of its filters, hooks or monitors can run; its objects are read in place. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -224,8 +223,7 @@ const commitsIn = (folder: string, format: string): string => prepared(path.join
 
 /**
  * Overrides all attributes of a project, so that bytes are compared as they are on disk. With `ident` or an encoding git would
- * store a different text from the one that runs.
- */
+ * store a different text from the one that runs. */
 export const ATTRIBUTES = '* !ident !filter !working-tree-encoding\n';
 
 function withoutAttributes(folder: string): string {

@@ -1,7 +1,6 @@
 /**
  * Trees of agents on their way between machines: the project and a tree as packs of git's objects, each later state as a commit with a pack of what is
- * new in it. Packs are read by Mimir's own git only, and each is complete in itself.
- */
+ * new in it. Packs are read by Mimir's own git only, and each is complete in itself. */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -155,8 +154,7 @@ async function followSteps(
 
 /**
  * Makes a project from what `packTree` has packed, at `folder`, which is replaced: its files as they were, on the same branch, with what was not
- * committed there not committed here.
- */
+ * committed there not committed here. */
 export async function placeProject(
   folder: string,
   stateDir: string,

@@ -1,7 +1,6 @@
 /**
  * The content of the whole project by digest (ports/tree.ts), for mandatory reviews, whose verdicts are bound to it. One scan
- * runs at a time; contents are stored in the state folder.
- */
+ * runs at a time; contents are stored in the state folder. */
 import { randomBytes } from 'node:crypto';
 import { lstatSync, writeFileSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -47,8 +46,7 @@ export interface Scanned {
 
 /**
  * Opens the project's trees; nothing runs before the first scan. Returns a fault, never throws, without git or if content
- * cannot be read. Files in nested repositories count.
- */
+ * cannot be read. Files in nested repositories count. */
 export function openTrees({
   root,
   stateDir,

@@ -1,7 +1,6 @@
 /**
  * Limits commands to the files that their task may change. The sandbox opens folders; changes in them outside the globs are
- * undone when the command has ended, and reported. Changes that another agent was allowed to make meanwhile stay.
- */
+ * undone when the command has ended, and reported. Changes that another agent was allowed to make meanwhile stay. */
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, realpathSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';

@@ -65,8 +65,7 @@ const sentencesOf = (line: string): readonly string[] =>
 
 /**
  * The files that the agent's tools and commands changed, by first change: what is left of its changes, once the authors of all changes are known,
- * and until then the sum of what it did. Long diffs are cut, but their counts are exact.
- */
+ * and until then the sum of what it did. Long diffs are cut, but their counts are exact. */
 export const changesOf = (agent: Pick<AgentState, 'blocks' | 'net'>): readonly FileChange[] =>
   agent.net ?? changesDone(agent);
 

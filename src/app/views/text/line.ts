@@ -126,8 +126,7 @@ export const wrapText = (text: string, width: number, style: Style = PLAIN): rea
 
 /**
  * Wraps one line at blanks to lines of at most `width` columns. Longer words are cut. Continuation lines keep the
- * line's indentation plus `hang` columns (for the text after a bullet), at most half of the width.
- */
+ * line's indentation plus `hang` columns (for the text after a bullet), at most half of the width. */
 export function wrap(line: Line, width: number, hang = 0): readonly Line[] {
   if (width <= 0) return [[]];
   if (lineWidth(line) <= width) return [line];
@@ -153,8 +152,7 @@ export type Characters = string | readonly string[];
 
 /**
  * Breaks letters into rows of at most `width` columns, the later ones of `next`: after blanks and wide letters, inside of words that are
- * wider than a row, never in an indentation. `dropsBlanks`: rows have no blanks at a break. No letters are one row.
- */
+ * wider than a row, never in an indentation. `dropsBlanks`: rows have no blanks at a break. No letters are one row. */
 export function rowsIn(
   letters: Characters,
   width: number,

@@ -16,8 +16,7 @@ export interface Piece {
 
 /**
  * Splits a text that a person must see exactly. What `toTerminal` would drop becomes an escape (`\x1b`, `\u{202e}`),
- * and so do blanks that look like a space. Newlines stay.
- */
+ * and so do blanks that look like a space. Newlines stay. */
 function pieces(text: string): readonly Piece[] {
   if (CLEAN.test(text)) return [{ text, hidden: false }];
   const out: Piece[] = [];
@@ -38,8 +37,7 @@ export const escapeHidden = (text: string): string =>
 
 /**
  * As `pieces`, with a marker character on each side of an escape. Foreign text cannot contain the markers, since they
- * are hidden characters themselves, so an escape differs from the same letters in the text.
- */
+ * are hidden characters themselves, so an escape differs from the same letters in the text. */
 export const markHidden = (text: string): string =>
   pieces(text)
     .map((piece) => (piece.hidden ? MARKS[0] + piece.text + MARKS[1] : piece.text))
@@ -118,8 +116,7 @@ const CLEAN = /^[\x20-\x7e\n]*$/;
 /**
  * 7-bit and 8-bit escape sequences: strings (DCS, SOS, OSC, PM, APC, and the title of screen and tmux), CSI, and other escapes; also CAN,
  * SUB and ST, which end a sequence. An unfinished one ends with the line or at a maximum length, so that it cannot swallow the text that
- * follows. Terminals execute other controls inside of CSI without ending it.
- */
+ * follows. Terminals execute other controls inside of CSI without ending it. */
 const STRING = String.raw`(?:\x1b[PX\]^_k]|[\x90\x98\x9d-\x9f])[^\x07\n\r\x18\x1a\x1b\x90\x98\x9b-\x9f]{0,8192}`;
 const CSI = String.raw`(?:\x1b\[|\x9b)[\x00-\x09\x0b\x0c\x0e-\x17\x19\x1c-\x3f\x7f]{0,256}`;
 const ESCAPE = String.raw`\x1b[\x20-\x2f]{0,8}`;

@@ -18,8 +18,7 @@ interface ChangeParts extends Pick<RunContext, 'recorder' | 'rules'> {
 
 /**
  * Sets limits of a running agent, or of an ended one that a message could revive. Limits that `budget` omits stay. No limit exceeds what
- * the rules allow; the receipt then names the rule. A limit below the amount already used is reached at once.
- */
+ * the rules allow; the receipt then names the rule. A limit below the amount already used is reached at once. */
 export function setBudget(parts: ChangeParts, agent: AgentId, budget: Budget): Result<string, string> {
   const { recorder, limits, whyNotRevivable } = parts;
   const rules = parts.rules();
@@ -49,8 +48,7 @@ const changedLimits = (now: Budget, next: Budget): readonly What[] =>
 
 /**
  * Applies tightened rules to all running agents: limits above the rules are lowered. Budgets of mandatory reviews stay,
- * because the rules themselves set them.
- */
+ * because the rules themselves set them. */
 export function tighten(recorder: Recorder, rules: Rules): void {
   const { agents, budget: runBudget } = recorder.state();
   const lowered = [...agents.values()].flatMap((one): EventBody[] => {

@@ -1,7 +1,6 @@
 /**
  * The collaborators of the gate, opened once for a run and passed to each of its parts. This file is in the gate's
- * lowest folder because all of them import it.
- */
+ * lowest folder because all of them import it. */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import type { AgentId, CallId } from '../../../domain/ids.ts';
 import type { Result } from '../../../domain/result.ts';
@@ -20,8 +19,7 @@ import type { ProviderQueues } from '../provider-queue.ts';
 export interface CommitGate {
   /**
    * Ok when every mandatory review with trigger `on-commit` passed exactly `proposal.tree`, or only warns. Otherwise
-   * the reason and the needed changes, in words for the model. The asking agent waits and yields its slot meanwhile.
-   */
+   * the reason and the needed changes, in words for the model. The asking agent waits and yields its slot meanwhile. */
   beforeCommit(order: WorkOrder, proposal: Proposal, signal: AbortSignal): Promise<Result<void, string>>;
 }
 

@@ -1,7 +1,6 @@
 /**
  * Reserves the worst price of a call before it is made, against the agent and its ancestors up to the run. Pure and
- * synchronous: the caller records `model.started` in the same step. limits.ts lists the limits.
- */
+ * synchronous: the caller records `model.started` in the same step. limits.ts lists the limits. */
 import { tokensOf, type Usage } from '../../../domain/budget.ts';
 import { type AgentId, fromMicro, isBelow, type ModelId, parentOf, toMicro, type Usd } from '../../../domain/ids.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
@@ -222,8 +221,7 @@ function exhausted(
 
 /**
  * The true cost of a call in whole micro-dollars. Usage that is missing or impossible (fractional, negative, above the
- * reservation) is settled at the reservation: `bounded`.
- */
+ * reservation) is settled at the reservation: `bounded`. */
 export function settle(
   model: ModelOption,
   usage: Usage,

@@ -213,8 +213,7 @@ export function timeForMore(fault: ModelFault, course: Course): Millis {
 
 /**
  * Milliseconds before the next try, after `tries` tries: what the provider asked for plus a little, otherwise random up
- * to a bound that doubles (full jitter); at most `LONGEST_WAIT`. `chance` is from 0 to 1.
- */
+ * to a bound that doubles (full jitter); at most `LONGEST_WAIT`. `chance` is from 0 to 1. */
 export function waitAfter({ retryAfterMs = 0 }: ModelFault, tries: number, chance: number): Millis {
   const asked = Number.isFinite(retryAfterMs) && retryAfterMs > 0 ? retryAfterMs : 0;
   const jitter = chance * (asked > 0 ? BASE : Math.min(LONGEST_WAIT, BASE * 2 ** (tries - 1)));

@@ -160,8 +160,7 @@ const COUNT_MARGIN = 1.02;
 
 /**
  * The input tokens as counted by the provider; null where it cannot count. The caller judges again afterwards, because
- * others may have used the budget meanwhile.
- */
+ * others may have used the budget meanwhile. */
 async function countedInput(parts: GateParts, draft: ModelRequest, signal: AbortSignal): Promise<number | null> {
   const tokens = (await parts.models.count?.(draft, signal)) ?? null;
   return tokens !== null && Number.isSafeInteger(tokens) && tokens > 0 ? Math.ceil(tokens * COUNT_MARGIN) : null;
@@ -229,8 +228,7 @@ async function performCall({ question, ticket, signal, step }: Calling, asked: A
 
 /**
  * The fault when a model other than the requested one answered and its reply must not be used; the reply is still paid
- * for. Null: the reply may be used.
- */
+ * for. Null: the reply may be used. */
 function mismatch({ models, rules }: GateParts, { id }: ModelOption, reply: ModelReply): ModelFault | null {
   const { model, usage: spent } = reply;
   const terms = models.termsOf?.(id) ?? null;

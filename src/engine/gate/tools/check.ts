@@ -1,7 +1,6 @@
 /**
  * Runs one check of a task: decided, recorded and run like a command of the task's agent, in the same sandbox. It may run again after a
- * crash, because the person approved it with the plan as a command to be run any number of times.
- */
+ * crash, because the person approved it with the plan as a command to be run any number of times. */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { factsOf } from '../../../domain/agents/tool-facts.ts';
 import { type AgentId, CallId, type TaskId } from '../../../domain/ids.ts';

@@ -1,7 +1,6 @@
 /**
  * Carries out tool calls: find the tool, parse the input, get a permit (permit.ts), record, run, record. Every call
- * gets a result and is counted. Nothing runs without a permit for exactly this call.
- */
+ * gets a result and is counted. Nothing runs without a permit for exactly this call. */
 import { z } from 'zod';
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { RoleName } from '../../../domain/ids.ts';
@@ -196,8 +195,7 @@ const withNote = (results: readonly ToolResult[], text: string): readonly ToolRe
 
 /**
  * Whether calls of this tool run in parallel: those that change nothing, and those whose child does the work. Other
- * calls wait for all calls before them.
- */
+ * calls wait for all calls before them. */
 const runsTogether = ({ repeat, capability }: Pick<Tool, 'repeat' | 'capability'>): boolean =>
   repeat === 'safe' || capability === 'spawn';
 

@@ -112,8 +112,7 @@ function whyWord(word: Argument, isPath: boolean, { reader, scope }: Reading): s
 /**
  * `inside`: paths in the project that do not begin with "-" (a file name pattern with a literal beginning, `$f` of a loop). `leading`:
  * paths in the project that may begin with "-" (`*.ts`). `one`: a single unknown word (`"$(ls)"`); `any`: any number of them; `outside`: the
- * same, of which one is a path outside of the project (`$f` of a loop over `/etc`).
- */
+ * same, of which one is a path outside of the project (`$f` of a loop over `/etc`). */
 export type Argument =
   | { readonly is: 'known'; readonly text: string }
   | { readonly is: 'inside' | 'leading' | 'one' | 'any' | 'outside' };

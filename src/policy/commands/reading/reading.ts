@@ -1,8 +1,7 @@
 /**
  * Decides whether a command only reads: it is understood completely, all its programs and options are listed as reading, its paths are in
  * the project by their text, and its output goes only to the agent. Such a command runs without a question in a read-only sandbox, so that
- * a wrong list entry cannot write.
- */
+ * a wrong list entry cannot write. */
 import * as shell from 'unbash';
 import { type Reading, readCommand } from '../read.ts';
 import { type Argument, argumentOf, CERTAIN, isInProject, namesOutside, OUTSIDE } from './options.ts';

@@ -94,8 +94,7 @@ export function crumbs(where: string, task: string, glyphs: Glyphs): Line {
 
 /**
  * Waits, questions, agents, time and money: as many of them as a header of `width` columns has room for beside the task. Numbers have
- * fixed places: the selection changes with the run, not with each second.
- */
+ * fixed places: the selection changes with the run, not with each second. */
 export function runNumbers(context: Context, width: number): Line {
   const { state, glyphs } = context;
   const seen = lineWidth(marks(state, width));
@@ -241,8 +240,7 @@ function elapsed({ state, now }: Context): readonly [short: Line, long: Line] {
 
 /**
  * `$0.38 of $2.00 ▰▰▱▱▱▱`; tokens where the models are free. `uncertain`: the cost of calls that a crash cut off, empty where every call
- * ended. `sign` and `words`: how near the limit is, since colour alone must not tell it.
- */
+ * ended. `sign` and `words`: how near the limit is, since colour alone must not tell it. */
 function spend(context: Context) {
   const { state, glyphs } = context;
   const { cost, tokens, priced, estimated, uncertain } = runSpending(state);

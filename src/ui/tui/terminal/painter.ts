@@ -161,8 +161,7 @@ export const nothingShown = (size: Size): Shown => ({ rows: blankRows(size), cur
 
 /**
  * The bytes that change `shown` to `rows`, in synchronised output and with absolute addresses, so that nothing depends on wrapping or on the
- * terminal's cluster widths. Updates `shown`; empty if nothing changed. `clears`: the terminal's content is unknown.
- */
+ * terminal's cluster widths. Updates `shown`; empty if nothing changed. `clears`: the terminal's content is unknown. */
 export function draw(
   rows: readonly Row[],
   cursor: Cursor | null,

@@ -68,8 +68,7 @@ export interface Terminal {
   suspend(): void;
   /**
    * Releases the terminal for $VISUAL or $EDITOR with a text, or for a session of Mimir's tmux server, and takes it again. Returns the edited
-   * text, or why there is none or nothing to see.
-   */
+   * text, or why there is none or nothing to see. */
   lend(to: { readonly edit: string } | { readonly attach: string }): Promise<Result<string, string>>;
   /** Releases the terminal. Idempotent and synchronous; also called on exit, crash and signals. */
   close(): void;
