@@ -56,7 +56,8 @@ function changedBy(event: MimirEvent): Changed | null {
 
 function changesIn(event: MimirEvent): CommandChanges | undefined {
   if (event.type === 'check.finished') return event.changes;
-  return event.type === 'tool.finished' || event.type === 'merge.finished' ? event.changed : undefined;
+  if (event.type !== 'tool.finished' && event.type !== 'merge.finished') return undefined;
+  return event.changed?.inOwnTree === true ? undefined : event.changed;
 }
 
 interface Changed extends Pick<CommandChanges, 'tree'>, Pick<Act, 'agents'> {

@@ -201,7 +201,7 @@ export const comparedWith = (state: RunState, tree: string): RunState =>
   withChecks(state, (checks) => comparedChecks(checks, tree));
 
 const changesProject = ({ tool, ok, changed }: EventOf<'tool.finished'>): boolean =>
-  changed !== undefined || (ok && factsOf(tool).writes === true);
+  changed === undefined ? ok && factsOf(tool).writes === true : changed.inOwnTree !== true;
 
 const withStoppedClocks = (state: RunState, at: Millis): RunState =>
   some(state, ({ runningSince }) => runningSince !== null)

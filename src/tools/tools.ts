@@ -19,6 +19,7 @@ import type { ForeignProgram, TerminalPlace } from './sandbox/foreign.ts';
 import { noSandbox, openSandbox, type Sandbox, type SandboxOptions } from './sandbox/sandbox.ts';
 import { bashTool } from './shell/bash.ts';
 import { CommandWatch } from './trees/command-changes.ts';
+import { snapshotsOf } from './trees/merge.ts';
 import { gitCommitTool } from './trees/git-commit.ts';
 import { openTransport } from './trees/transport.ts';
 import { openTrees, type Snapshots } from './trees/tree.ts';
@@ -68,7 +69,9 @@ export function openTools(options: ToolOptions): Result<ProjectTools, string> {
     sandbox: sandbox.state,
     async openTools(name, tree, objects) {
       if (inTrees.has(name)) return ok(undefined);
-      const opened = await openTree(place, tree, { of: root.value, objects });
+      const compared = snapshotsOf({ root: root.value, stateDir: options.stateDir, environment }, name);
+      const own = { ...place, watch: new CommandWatch(tree.path, compared, 'own tree') };
+      const opened = await openTree(own, tree, { of: root.value, objects });
       if (!opened.ok) return opened;
       inTrees.set(name, opened.value);
       return ok(undefined);
@@ -131,7 +134,7 @@ interface OpenTree {
 }
 
 async function openTree(
-  place: ToolOptions & { readonly environment: Environment },
+  place: ToolOptions & Pick<ToolPlace, 'environment' | 'watch'>,
   root: Root,
   tree: SandboxOptions['tree'] & {},
 ): Promise<Result<OpenTree, string>> {
@@ -139,7 +142,7 @@ async function openTree(
   if (sandbox.state.is === 'none') return fail(sandbox.state.because);
   const writes = openWrites(root, place.environment, place.stateDir);
   const tools = [
-    ...fileTools({ ...place, root, sandbox, seen: seenFiles(), writes, watch: null }),
+    ...fileTools({ ...place, root, sandbox, seen: seenFiles(), writes }),
     notInTree(gitCommitTool({ ...place, root })),
   ];
   return ok({ tools, sandbox, root: root.path });
@@ -151,9 +154,8 @@ interface ToolPlace extends Pick<SandboxOptions, 'stateDir' | 'program'> {
   readonly sandbox: Sandbox;
   readonly seen: ReturnType<typeof seenFiles>;
   readonly writes: Writes;
-  /** Null in a tree of an agent's own, whose changes are told when it is merged. */
-  readonly watch: CommandWatch | null;
-  /** Absent there, too. */
+  readonly watch: CommandWatch;
+  /** Absent in a tree of an agent's own, whose contents the merge stores. */
   readonly keep?: Snapshots['keep'];
 }
 
@@ -166,7 +168,8 @@ function fileTools(place: ToolPlace): readonly Tool[] {
     readFileTool(root, seen),
     listFilesTool(root),
     searchTool(root),
-    ...(watch === null ? [...edits, bash] : [...edits.map((tool) => watch.file(tool)), watch.command(bash)]),
+    ...edits.map((tool) => watch.file(tool)),
+    watch.command(bash),
     gitTool(root, environment, sandbox),
   ];
 }

@@ -116,6 +116,15 @@ describe('trees of their own', () => {
     const ends = events.flatMap((event) => (event['type'] === 'merge.finished' ? [event['is']] : []));
     const cache = (): string => readFileSync(path.join(machine.project, 'src/cache.js'), 'utf8');
     expect([code, ends, cache().includes('const one = 1;')]).toEqual([1, ['merged', 'unmerged'], true]);
+    const reported: unknown = JSON.parse((await machine.mimir('report', '--format', 'json')).out);
+    // What is not merged is its agent's, and not yet the project's.
+    expect(reported).toMatchObject({
+      files: [{ path: 'src/cache.js', added: 1, removed: 1, by: ['code 1'] }],
+      agents: [
+        { name: 'code 1', files: [{ path: 'src/cache.js', added: 1, removed: 1 }] },
+        { name: 'code 2', files: [{ path: 'src/cache.js', added: 1, removed: 1 }] },
+      ],
+    });
     const listed = (await machine.mimir('trees')).out.trim().split('\n');
     expect(listed.map((each) => each.split(/\s+/).slice(0, 3).join(' ')).toSorted()).toEqual([
       'merged code 1',

@@ -3,7 +3,7 @@ import type { AuthoredFile, AuthoredHunk } from '../../domain/changes/authorship
 import type { FileChange } from '../../domain/changes/changes.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { memoize } from '../../domain/memoize.ts';
-import type { AgentState, RunState } from '../../events/index.ts';
+import { type AgentState, type RunState, workspaceOf } from '../../events/index.ts';
 import { changesOf } from './agents/transcript-text.ts';
 
 /** The state with these authors; null: they are not known. */
@@ -17,7 +17,11 @@ const withKnown = memoize(
 
 const netAgents = memoize(
   (agents: RunState['agents'], files: readonly AuthoredFile[]) => [agents, files],
-  (agents, files): RunState['agents'] => new Map([...agents].map(([id, agent]) => [id, netAgent(agent, files)])),
+  (agents, files): RunState['agents'] => {
+    // What is in a tree of its own is not in the project, whoever has changed the same file there.
+    const isApart = (id: AgentId): boolean => workspaceOf({ agents }, id) !== undefined;
+    return new Map([...agents].map(([id, agent]) => [id, isApart(id) ? agent : netAgent(agent, files)]));
+  },
 );
 
 const netAgent = memoize(

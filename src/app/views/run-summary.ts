@@ -5,7 +5,14 @@ import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../domain/id
 import { memoize } from '../../domain/memoize.ts';
 import { likelyPlan, likelyTask } from '../../domain/plan/estimate.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
-import { type AgentState, isUnmerged, type ModelShare, type RunState, tokensOfAgent } from '../../events/index.ts';
+import {
+  type AgentState,
+  isUnmerged,
+  type ModelShare,
+  type RunState,
+  tokensOfAgent,
+  workspaceOf,
+} from '../../events/index.ts';
 import { agentTime, statusWord } from './agent-counts.ts';
 import { countsOf } from './authors.ts';
 import { inOrder, labelOf, neverRan } from './agents/agent-lines.ts';
@@ -69,10 +76,11 @@ export interface TouchedFile extends Pick<FileChange, 'path' | 'added' | 'remove
   readonly by: readonly string[];
 }
 
-/** The files that agents changed, by path. */
+/** The files that agents changed in the project, by path; what is in a tree of its own comes there by a merge. */
 export function touchedFiles(state: RunState): readonly TouchedFile[] {
   const files = new Map<string, TouchedFile>();
   for (const agent of inOrder(state)) {
+    if (workspaceOf(state, agent.id) !== undefined) continue;
     for (const { path, added, removed, made, gone, also } of changesOf(agent)) {
       const known = files.get(path) ?? { path, added: 0, removed: 0, made, gone, by: [] };
       const by = [...new Set([...known.by, agent.name])];

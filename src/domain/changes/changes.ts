@@ -42,6 +42,8 @@ export interface CommandChanges {
   readonly tree?: string;
   /** Agents that ran commands at the same time: each change may be theirs. */
   readonly also: readonly AgentId[];
+  /** Made in the agent's own tree: the project gets it by a merge. */
+  readonly inOwnTree?: true;
 }
 
 const MOST_CHANGED = 500;

@@ -19,19 +19,22 @@ interface Running {
   readonly written: SeenFile[];
 }
 
+type Compared = Pick<Snapshots, 'snapshot' | 'filesBetween'>;
 type Told = Pick<ToolOutput, 'changed' | 'unseen'>;
 
-/** Wraps the tools of one project that change files. Without git, commands run as they are. */
+/** Wraps the tools of a project, or of an own tree of it, that change files. Without git, commands run as they are. */
 export class CommandWatch {
   readonly #root: string;
-  readonly #snapshots: Snapshots;
+  readonly #snapshots: Compared;
+  readonly #inOwnTree: boolean;
   readonly #running = new Set<Running>();
   /** After a fault, which each command would meet again. */
   #isOff = false;
 
-  constructor(root: string, snapshots: Snapshots) {
+  constructor(root: string, snapshots: Compared, where: 'project' | 'own tree' = 'project') {
     this.#root = root;
     this.#snapshots = snapshots;
+    this.#inOwnTree = where === 'own tree';
   }
 
   /** The tool for commands; its output then tells what changed. */
@@ -104,7 +107,8 @@ export class CommandWatch {
       isFreshFile(path.basename(file)) || written.some((one) => one.file === file && this.#isStill(one));
     const files = found.value.filter((one) => !isOthers(one.path));
     if (files.length === 0) return {};
-    return { changed: { ...listedChanges(files), tree: before, also: [...also] } };
+    const where = this.#inOwnTree ? { inOwnTree: true as const } : { tree: before };
+    return { changed: { ...listedChanges(files), ...where, also: [...also] } };
   }
 
   /** Whether a file tool or a merge was the last to write or remove this file. */

@@ -6,12 +6,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { listedChanges } from '../../domain/changes/changes.ts';
 import { defined, tried } from '../../domain/result.ts';
+import { serialQueue } from '../../domain/serial-queue.ts';
 import type { Merge, MergeConflict, MergeRequest } from '../../ports/workspace.ts';
 import { denied, refused } from '../paths/root.ts';
-import { commitOf, placesOf, removals, treeWith, visibleTree } from './own-tree.ts';
+import { commitOf, placesOf, removals, type TreePlaces, treeWith, visibleTree } from './own-tree.ts';
 import * as staged from './stage.ts';
-import { type RepositoryFacts, type StoreOptions, TreeFault, treeStore } from './store.ts';
-import { changedFiles, type Scanned } from './tree.ts';
+import { attempted, type RepositoryFacts, type StoreOptions, TreeFault, type TreeStore, treeStore } from './store.ts';
+import { changedFiles, MOST_NEW, type Scanned, Scans, type Snapshots } from './tree.ts';
 
 /** What is merged, and why the rest is not. */
 export interface Theirs {
@@ -25,11 +26,11 @@ export async function theirTree(
   options: StoreOptions,
   { name, base, writes }: MergeRequest,
 ): Promise<Theirs> {
-  const { root, stateDir } = options;
-  const places = placesOf(root, stateDir, name);
+  const { root } = options;
+  const places = placesOf(root, options.stateDir, name);
   if (!fs.existsSync(places.tree)) throw new TreeFault('the tree no longer exists');
   const facts: RepositoryFacts = { ...staging.facts, head: base };
-  const store = treeStore({ ...options, root: { ...root, path: places.tree }, of: root });
+  const store = storeOf(options, places);
   const own: staged.Staging = { store, facts, index: places.index, signal: staging.signal, inside: 'counted' };
   await staged.seed(own);
   const all = await staged.stage(own, base);
@@ -42,6 +43,32 @@ export async function theirTree(
   });
   const back = staged.undone(no.map(({ entry }) => entry));
   return { tree: await treeWith(own, tree, staged.newerLines(back)), leftOut: no.map(({ because }) => because) };
+}
+
+/** Mimir's store of the project, with the files of a tree. */
+const storeOf = (options: StoreOptions, { tree }: TreePlaces): TreeStore =>
+  treeStore({ ...options, root: { ...options.root, path: tree }, of: options.root });
+
+/** Compares an agent's tree around its commands. Its repository is not read. */
+export function snapshotsOf(options: StoreOptions, name: string): Pick<Snapshots, 'snapshot' | 'filesBetween'> {
+  const places = placesOf(options.root, options.stateDir, name);
+  const store = storeOf(options, places);
+  const index = `${places.index}-commands`;
+  const queued = serialQueue();
+  const scans = new Scans((fresh) => void staged.copyIndex(places.index, fresh));
+  const factsAt = async (signal: AbortSignal): Promise<RepositoryFacts> =>
+    scans.last?.facts ?? (await treeStore(options).facts(signal));
+  return {
+    snapshot: (signal) =>
+      queued(() =>
+        attempted(async () => {
+          const facts = await factsAt(signal);
+          return scans.look({ store, facts, index, signal, inside: 'counted', most: MOST_NEW });
+        }),
+      ),
+    filesBetween: (from, to, signal) =>
+      attempted(async () => changedFiles(store, await factsAt(signal), { from, to }, signal)),
+  };
 }
 
 interface Sides {

@@ -54,7 +54,7 @@ export function openTrees({
 }: TreeOptions): TreePort & Snapshots {
   const store = treeStore({ root, stateDir, environment });
   const session = randomBytes(6).toString('hex');
-  let last: Seen | null = null;
+  const scans = new Scans(staged.takeIndex, staged.leaveIndex);
   // Scans share an index.
   const queued = serialQueue();
   const inOrder = <T>(scan: () => Promise<T>): Promise<Result<T, string>> => queued(() => attempted(scan));
@@ -66,42 +66,26 @@ export function openTrees({
     return { store, facts, index, signal, inside: 'counted' };
   }
 
-  async function scan(staging: staged.Staging): Promise<TreeId> {
-    const before = last;
-    last = null;
-    if (before === null) staged.takeIndex(staging.index);
-    try {
-      last = await treeIn(staging, before);
-    } finally {
-      if (last === null) staged.dropIndex(staging.index);
-    }
-    // Only after a complete scan, because the next program starts from this index.
-    if (before === null) staged.leaveIndex(staging.index);
-    return last.tree;
-  }
-
   return {
     now: (signal, since) =>
       inOrder(async () => {
         const staging = await stagingAt(signal);
-        const tree = await scan({ ...staging, hidden: () => rules.hidden(staging, since) });
+        const tree = await scans.scan({ ...staging, hidden: () => rules.hidden(staging, since) });
         if (since === undefined) rules.began(tree);
         return tree;
       }),
     snapshot: (signal) =>
-      inOrder(async () => {
-        const staging = { ...(await stagingAt(signal, last?.facts)), most: MOST_NEW };
-        return last !== null && (await staged.isUnchanged(staging)) ? last.tree : scan(staging);
-      }),
+      inOrder(async () => scans.look({ ...(await stagingAt(signal, scans.last?.facts)), most: MOST_NEW })),
     within: (signal, most, act) =>
       inOrder(async () => {
         const staging = { ...(await stagingAt(signal)), ...defined({ most }) };
-        const isKnown = last !== null && (await staged.isUnchanged(staging));
-        return act({ staging, tree: isKnown && last !== null ? last.tree : await scan(staging) });
+        return act({ staging, tree: await scans.look(staging) });
       }),
     keep: keeperIn(store),
     filesBetween: (from, to, signal) =>
-      attempted(async () => changedFiles(store, last?.facts ?? (await store.facts(signal)), { from, to }, signal)),
+      attempted(async () =>
+        changedFiles(store, scans.last?.facts ?? (await store.facts(signal)), { from, to }, signal),
+      ),
     changes: (from, to, signal, since) =>
       attempted<TreeChanges>(async () => {
         const staging = await stagingAt(signal);
@@ -124,7 +108,7 @@ function keeperIn(store: TreeStore): Keep {
 }
 
 /** What a look around a command stores at once, so that no data set is copied. */
-const MOST_NEW = {
+export const MOST_NEW = {
   files: 5000,
   bytes: 64 * 1024 * 1024,
   fault: 'too many files here are neither committed nor ignored, so changes by commands cannot be shown',
@@ -152,6 +136,43 @@ function rulesKept() {
 interface Seen {
   readonly facts: RepositoryFacts;
   readonly tree: TreeId;
+}
+
+/** Scans with one index, one after the other. `take` makes the index of the first one, `leave` keeps it for other programs. */
+export class Scans {
+  readonly #take: (index: string) => void;
+  readonly #leave: (index: string) => void;
+  #last: Seen | null = null;
+
+  constructor(take: (index: string) => void, leave: (index: string) => void = () => undefined) {
+    this.#take = take;
+    this.#leave = leave;
+  }
+
+  /** What the last scan found; null before the first, and after a fault. */
+  get last(): Seen | null {
+    return this.#last;
+  }
+
+  /** As `scan`, at once where no file differs from the last one. */
+  async look(staging: staged.Staging): Promise<TreeId> {
+    const known = this.#last;
+    return known !== null && (await staged.isUnchanged(staging)) ? known.tree : this.scan(staging);
+  }
+
+  async scan(staging: staged.Staging): Promise<TreeId> {
+    const before = this.#last;
+    this.#last = null;
+    if (before === null) this.#take(staging.index);
+    try {
+      this.#last = await treeIn(staging, before);
+    } finally {
+      if (this.#last === null) staged.dropIndex(staging.index);
+    }
+    // Only after a complete scan, because the next program starts from this index.
+    if (before === null) this.#leave(staging.index);
+    return this.#last.tree;
+  }
 }
 
 async function treeIn(staging: staged.Staging, last: Seen | null): Promise<Seen> {

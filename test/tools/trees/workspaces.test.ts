@@ -121,6 +121,32 @@ describe('a tree of its own', () => {
   });
 });
 
+describe('a command in a tree of its own', () => {
+  it('tells what it changed there, counted from what file tools had left, and marked as not in the project', async () => {
+    const folder = makeRepository({ 'a.txt': 'one\ntwo\n', 'b.txt': 'b\n' });
+    writeFileSync(path.join(folder, 'b.txt'), 'mine\n');
+    const at = await bench(folder);
+    await made(at);
+    expect((await at.use('write_file', { path: 'c.txt', content: 'c\n' })).ok).toBe(true);
+    const first = await bash(at, 'sed -i s/one/1/ a.txt; git add -A; git commit -qm mine');
+    const second = await bash(at, 'echo more >> c.txt; rm b.txt; mkdir d; mv a.txt d/');
+    const none = await bash(at, 'cat c.txt');
+    const told = [first, second].map(({ changed }) => ({
+      inOwnTree: changed?.inOwnTree,
+      files: changed?.files.map((file) => `${file.is} ${file.path} +${file.added} -${file.removed}`),
+    }));
+    expect(told).toEqual([
+      { inOwnTree: true, files: ['changed a.txt +1 -1'] },
+      {
+        inOwnTree: true,
+        files: ['removed a.txt +0 -2', 'removed b.txt +0 -1', 'changed c.txt +1 -0', 'added d/a.txt +2 -0'],
+      },
+    ]);
+    expect(first.changed?.files[0]?.diff).toBe('@@ -1,2 +1,2 @@\n-one\n+1\n two');
+    expect(none.changed).toBeUndefined();
+  });
+});
+
 describe('a merge of more than 500 files', () => {
   it('names all of them: the first with their hunks, the rest with their versions', async () => {
     const at = await bench(makeRepository({ 'a.txt': 'a\n' }));
