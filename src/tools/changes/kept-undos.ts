@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { messageOf, tried } from '../../domain/result.ts';
 import type { ChangesPort, FileContent, FileUndo, UndoEnd, UndoLabel } from '../../ports/changes.ts';
 import { ownMark, refused, type Root } from '../paths/root.ts';
-import { dropEmpty, restored } from '../writes/kept.ts';
+import { dropEmptyAbove, restored } from '../writes/kept.ts';
 import { onDisk } from './undo.ts';
 
 const Manifest = z.object({
@@ -86,7 +86,10 @@ async function put(
   const now = digestAt(root, name);
   if (now === file[way]) return;
   if (now !== file[way === 'after' ? 'before' : 'after']) throw new Error('it has changed meanwhile');
-  if (file[way] === null) return removeFile(root, name);
+  if (file[way] === null) {
+    fs.rmSync(path.join(root.path, name));
+    return dropEmptyAbove(root.path, name);
+  }
   const stats = fs.lstatSync(from, { bigint: true });
   await restored({ stats, content: from, link: null }, path.join(root.path, name), state);
 }
@@ -132,11 +135,4 @@ function digestAt(root: Root, name: string): string | null {
     if (isLast ? !stats.isFile() : !stats.isDirectory()) throw new Error('another file or a link is in its place');
   }
   return digestOf(onDisk(root, name));
-}
-
-/** Also the folders that are empty without it. */
-async function removeFile({ path: root }: Root, name: string): Promise<void> {
-  fs.rmSync(path.join(root, name));
-  for (let parent = path.dirname(name); parent !== '.'; parent = path.dirname(parent))
-    await dropEmpty(path.join(root, parent));
 }

@@ -6,6 +6,7 @@ import { type FileWithout, fileWithout, type Undone } from '../../domain/changes
 import type { FileContent, FileUndo } from '../../ports/changes.ts';
 import { refused, type Root } from '../paths/root.ts';
 import { readContents } from '../trees/contents.ts';
+import { permissions } from '../writes/kept.ts';
 import { type ContentPlace, type FileNow, fileNow, LINK, shownText } from './authors.ts';
 
 /** What the files become. Throws `TreeFault`. */
@@ -83,9 +84,7 @@ function withLineEnds(bytes: Buffer, { found, before }: Now): Buffer | string {
   return before !== null && dos(found.bytes).equals(before.bytes) ? dos(bytes) : 'its line ends are mixed';
 }
 
-/** The permissions for a mode of git: to execute is for those who may read. A file that is there keeps its own unless the mode changes. */
+/** A file that is there keeps its own unless the mode changes. */
 function modeOf(git: string | undefined, { mode }: FileWithout, before: FileContent | null): number {
-  if (before !== null && mode === undefined) return before.mode;
-  const now = before?.mode ?? 0o644;
-  return git === '100755' ? now | ((now & 0o444) >> 2) : now & ~0o111;
+  return permissions(before?.mode ?? 0o644, before !== null && mode === undefined ? undefined : (git ?? '100644'));
 }

@@ -54,7 +54,7 @@ export function writeRefusal(root: Root, given: string): string | null {
 /**
  * Opens the folder of `name` component by component from the root, and creates missing ones for a new file. A link on the way is
  * refused: `name` is real, so a link can only have appeared meanwhile. */
-async function openParent(
+export async function openParent(
   root: Root,
   name: string,
   { make }: { readonly make: boolean },

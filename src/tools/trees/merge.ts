@@ -3,12 +3,16 @@
  * The three sides are the project when the tree was made (`base`), the project now (`ours`) and the tree (`theirs`). */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { listedChanges } from '../../domain/changes/changes.ts';
 import { defined, tried } from '../../domain/result.ts';
 import { serialQueue } from '../../domain/serial-queue.ts';
 import type { Merge, MergeConflict, MergeRequest } from '../../ports/workspace.ts';
-import { denied, refused } from '../paths/root.ts';
+import { openParent } from '../files/replace-file.ts';
+import { denied, refused, type Root } from '../paths/root.ts';
+import { placeOf } from '../workspace.ts';
+import { type Copy, dropEmptyAbove, isSame, permissions, restored } from '../writes/kept.ts';
 import { commitOf, placesOf, removals, type TreePlaces, treeWith, visibleTree } from './own-tree.ts';
 import * as staged from './stage.ts';
 import { attempted, type RepositoryFacts, type StoreOptions, TreeFault, type TreeStore, treeStore } from './store.ts';
@@ -201,7 +205,7 @@ async function entriesIn(
  * compares each once more before it writes. */
 export async function applyTree({ staging, tree }: Scanned, ours: string, to: string): Promise<readonly string[]> {
   const entries = await staged.differences(staging, ours, to);
-  const wanted = new Map(entries.map((entry) => [entry.path, entry]));
+  const wanted = new Set(entries.map((entry) => entry.path));
   const { root } = staging.store;
   const meanwhile = (await staged.differences(staging, ours, tree)).find((entry) => wanted.has(entry.path));
   if (meanwhile !== undefined) throw new TreeFault(`${meanwhile.path} ${MEANWHILE}`);
@@ -214,16 +218,79 @@ export async function applyTree({ staging, tree }: Scanned, ours: string, to: st
     if (Number(mode) === 0 && Number(newMode) !== 0 && isThere && !(await isFolderOf(staging, tree, name)))
       throw new TreeFault(`${name} exists in the project, where git ignores it: move it away, and merge again`);
   }
-  if (entries.length === 0) return [];
+  if (entries.length > 0) await writeEntries({ staging, tree }, entries);
+  return [...wanted];
+}
+
+async function writeEntries({ staging, tree }: Scanned, entries: readonly staged.TreeEntry[]): Promise<void> {
+  const { root } = staging.store;
   const result = await treeWith(staging, tree, staged.newerLines(entries));
-  const index = `${staging.index}-${randomBytes(4).toString('hex')}`;
+  const own = { ...staging, index: `${staging.index}-${randomBytes(4).toString('hex')}` };
   try {
-    if (!staged.copyIndex(staging.index, index)) throw new TreeFault('the index of the project could not be copied');
-    await staged.inIndex({ ...staging, index }, ['read-tree', '-m', '-u', tree, result]);
+    const fresh = await checkOut(own, result, entries);
+    const before = new Map(entries.map(({ path: name }) => [name, statsAt(path.join(root.path, name))]));
+    if (!staged.copyIndex(staging.index, own.index))
+      throw new TreeFault('the index of the project could not be copied');
+    // git compares each file with what it was in `tree`, and changes nothing.
+    await staged.inIndex(own, ['read-tree', '-n', '-m', '-u', tree, result]);
+    // Removals come first, because a folder may replace a file.
+    for (const entry of entries.toSorted((a, b) => Number(a.newMode) - Number(b.newMode)))
+      await replace(root, fresh, entry, before.get(entry.path) ?? null);
   } finally {
-    staged.dropIndex(index);
+    staged.dropIndex(own.index);
   }
-  return [...wanted.keys()];
+}
+
+/** Writes the new files into a folder of Mimir's own, with the line ends that the attributes of `result` ask for; returns the folder. */
+async function checkOut(own: staged.Staging, result: string, entries: readonly staged.TreeEntry[]): Promise<string> {
+  const all = [...(await entriesIn(own, result))];
+  const attributes = all.filter(([name]) => path.posix.basename(name) === '.gitattributes');
+  const lines = attributes.map(([name, { mode, object }]) => `${mode} ${object}\t${name}\0`).join('');
+  await staged.inIndex(own, staged.INDEX_INFO, { input: `${staged.newerLines(entries)}${lines}` });
+  const workTree = `${own.index}.files`;
+  fs.mkdirSync(workTree, { mode: 0o700 });
+  await staged.inIndex(own, ['checkout-index', '--all'], { workTree });
+  return workTree;
+}
+
+const statsAt = (place: string): fs.BigIntStats | null => tried(() => fs.lstatSync(place, { bigint: true }), null);
+
+/** Replaces one file by a rename, so that whoever reads it has the old or the new one; throws if it is not as in `before`. */
+async function replace(
+  root: Root,
+  fresh: string,
+  entry: staged.TreeEntry,
+  before: fs.BigIntStats | null,
+): Promise<void> {
+  const { path: name, newMode } = entry;
+  const isThere = Number(newMode) !== 0;
+  const folder = await openParent(root, name, { make: isThere });
+  if (!folder.ok) throw new TreeFault(folder.fault);
+  try {
+    const at = path.join(await placeOf(folder.value, root, path.posix.dirname(name)), path.posix.basename(name));
+    if (!isStill(before, statsAt(at))) throw new TreeFault(`${name} ${MEANWHILE}`);
+    if (isThere) await restored(newCopy(fresh, entry, before), path.join(root.path, name), root.state, at);
+    else await rm(at);
+  } finally {
+    await folder.value.close();
+  }
+  if (!isThere) await dropEmptyAbove(root.path, name);
+}
+
+/** A new file may take the place of a folder, which is empty then or gone. */
+const isStill = (before: fs.BigIntStats | null, now: fs.BigIntStats | null): boolean =>
+  before === null || before.isDirectory() ? now === null || now.isDirectory() : now !== null && isSame(before, now);
+
+/** The new file, with the owner and the permissions of the one that it replaces. */
+function newCopy(fresh: string, { path: name, mode, newMode }: staged.TreeEntry, before: fs.BigIntStats | null): Copy {
+  const content = path.join(fresh, name);
+  const stats = fs.lstatSync(content, { bigint: true });
+  if (stats.isSymbolicLink()) return { stats, content: null, link: fs.readlinkSync(content) };
+  if (before?.isFile() === true) {
+    const now = permissions(Number(before.mode), mode === newMode ? undefined : newMode);
+    Object.assign(stats, { uid: before.uid, gid: before.gid, mode: BigInt(now) });
+  }
+  return { stats, content, link: null };
 }
 
 const MEANWHILE = 'has changed in the project meanwhile';

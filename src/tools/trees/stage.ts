@@ -263,7 +263,7 @@ const CLOCK_MS = 100;
 
 /** Removes `index` and its companion files. */
 export function dropIndex(index: string): void {
-  for (const file of [index, `${index}.excludes`, `${index}.lock`]) fs.rmSync(file, { force: true });
+  for (const end of ['', '.excludes', '.lock', '.files']) fs.rmSync(`${index}${end}`, { recursive: true, force: true });
 }
 
 /** Removes the remains of interrupted runs. */
@@ -271,7 +271,7 @@ function sweep(folder: string): void {
   for (const name of fs.readdirSync(folder)) {
     const file = path.join(folder, name);
     const age = Date.now() - (fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (name.startsWith('index-') && age > KEPT_MS) fs.rmSync(file, { force: true });
+    if (name.startsWith('index-') && age > KEPT_MS) fs.rmSync(file, { recursive: true, force: true });
   }
 }
 

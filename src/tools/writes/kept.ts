@@ -96,16 +96,17 @@ async function copyOf(place: string, to: string, stats: BigIntStats): Promise<Co
   return { stats, content: to, link: null };
 }
 
-/** Restores the file by a single rename. */
+/** Restores the file by a single rename. `at`: the path by which `place` is reached. */
 export async function restored(
   { stats, content, link }: Copy,
   place: string,
   stateDir: string | undefined,
+  at = place,
 ): Promise<void> {
   if (link === null && content === null) return;
   await disk.mkdir(path.dirname(place), { recursive: true });
   const beside = freshFile(stateDir, path.dirname(place));
-  const fresh = path.join(path.dirname(place), beside.base);
+  const fresh = path.join(path.dirname(at), beside.base);
   const times = [Number(stats.atimeNs) / 1e9, Number(stats.mtimeNs) / 1e9] as const;
   if (link !== null) {
     await disk.symlink(link, fresh);
@@ -117,7 +118,7 @@ export async function restored(
     await disk.chmod(fresh, Number(stats.mode) & 0o7777);
     await disk.utimes(fresh, ...times);
   }
-  await disk.rename(fresh, place);
+  await disk.rename(fresh, at);
   beside.done();
 }
 
@@ -152,6 +153,16 @@ export async function foldersBack(
 
 /** Removes an empty folder; one with something in it stays. */
 export const dropEmpty = (place: string): Promise<void> => disk.rmdir(place).catch(() => undefined);
+
+/** Removes the folders above this file, a name in the root, that are empty without it. */
+export async function dropEmptyAbove(root: string, name: string): Promise<void> {
+  for (let parent = path.dirname(name); parent !== '.'; parent = path.dirname(parent))
+    await dropEmpty(path.join(root, parent));
+}
+
+/** The permissions `now`, changed for a new mode of git: to execute is for those who may read. */
+export const permissions = (now: number, git: string | undefined): number =>
+  git === undefined ? now : git === '100755' ? now | ((now & 0o444) >> 2) : now & ~0o111;
 
 /** Removes copies of ended processes, and old files that were moved away. */
 function sweep(folder: string): void {

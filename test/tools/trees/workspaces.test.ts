@@ -364,6 +364,17 @@ describe('what an agent does in its tree', () => {
     ]).toEqual(['1\ntwo\n3\n4\n5\n6\n', false, 'echo mine\n', 0o100]);
   });
 
+  it('is written with the line ends that the attributes ask for which are merged with it', async () => {
+    const folder = makeRepository({ 'd/f.txt': '1\n2\n', 'd/g.txt': 'g\n' });
+    const at = await bench(folder);
+    const base = await made(at);
+    await bash(at, "echo '*.txt text eol=crlf' > d/.gitattributes; echo 3 >> d/f.txt");
+    const merge = await merged(at, base);
+    expect(await at.workspaces.apply(merge.ours, merge.merged, signal)).toEqual({ ok: true, value: undefined });
+    expect([text(at, 'd/f.txt'), text(at, 'd/g.txt')]).toEqual(['1\r\n2\r\n3\r\n', 'g\n']);
+    expect(git(folder, 'diff', '--stat', '--', 'd/g.txt')).toBe('');
+  });
+
   it('is not written over what the person has changed since it was compared, nor over what git ignores', async () => {
     const folder = makeRepository({ f: '1\n', '.gitignore': 'kept\n' });
     writeFileSync(`${folder}/kept`, 'mine\n');
