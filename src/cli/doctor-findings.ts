@@ -8,11 +8,12 @@ import { foreignAgents } from '../app/workspace/foreign.ts';
 import { type ProjectPlace, storeOf, trustLine } from '../app/workspace/index.ts';
 import { portOf } from '../app/workspace/model-port.ts';
 import type { TriedSandbox } from '../app/workspace/sandbox.ts';
-import type { Loaded, ProjectTrust } from '../config/index.ts';
+import type { ForeignSetup, Loaded, ProjectTrust } from '../config/index.ts';
 import { faultText, MANAGED_ROOT, nestedFolders, passedOver, vanished } from '../config/index.ts';
 import { formatCost, formatLimit } from '../domain/budget.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { placeText, reasonText } from '../domain/reason.ts';
+import { fail, ok } from '../domain/result.ts';
 import { nearest } from '../domain/text/text.ts';
 import { chooseModel, type ReviewRule, modelsOfRole, roleNamed, wordsOf } from '../policy/index.ts';
 import { resolvedIn } from '../policy/explain/explain.ts';
@@ -143,24 +144,41 @@ function chatFinding(
   return [fine('telegram', `${all}${held}`)];
 }
 
-const SPOKEN = { protocol: 'by the Agent Client Protocol', terminal: 'in a terminal (tmux)' } as const;
+/** Agents of other programs: whether each is there and works, its version, who pays, and what it reaches. */
+export async function foreignFindings(
+  project: ProjectPlace,
+  config: Loaded | null,
+  box: TriedSandbox | string,
+): Promise<readonly Finding[]> {
+  const agents = config === null ? [] : foreignAgents(config);
+  if (config === null || agents.length === 0) return [];
+  const { askForeign } = await import('../app/project/foreign-agents.ts');
+  const ask = async ({ setup, option }: (typeof agents)[number]): Promise<Finding> => {
+    const { name, by, command, hosts } = setup;
+    if (!option.usable.yes) return problem(name, option.usable.because);
+    const [program = ''] = command;
+    const said =
+      by === 'terminal'
+        ? ok(
+            `(${(await foreignVersion(toolEnvironment(project.root), program)) ?? 'version not told'}), ${IN_TERMINAL}`,
+          )
+        : typeof box === 'string'
+          ? fail(box)
+          : await askForeign(project, config, box, setup);
+    if (!said.ok) return problem(name, `${program} cannot be used: ${said.fault}`);
+    return fine(name, `${program} ${said.value}; ${payerOf(config, setup)}; reaches ${hosts.join(', ') || 'no host'}`);
+  };
+  return Promise.all(agents.map(ask));
+}
 
-/** Agents of other programs: whether each is there, in which version, where its login lies, and what it reaches. Asks them for nothing else. */
-export function foreignFindings(config: Loaded | null): Promise<readonly Finding[]> {
-  if (config === null) return Promise.resolve([]);
-  const { home } = config.places;
-  return Promise.all(
-    foreignAgents(config).map(async ({ setup, option }) => {
-      const { name, by, command, hosts } = setup;
-      if (!option.usable.yes) return problem(name, option.usable.because);
-      const [program = ''] = command;
-      const version = (await foreignVersion(toolEnvironment(home), program)) ?? 'version not told';
-      const logins = setup.home.filter((part) => existsSync(join(home, part))).map((part) => `~/${part}`);
-      const login = logins.length === 0 ? 'no login folder was found' : `its login in ${logins.join(' and ')} pays`;
-      const reach = hosts.length === 0 ? 'reaches no host' : `reaches ${hosts.join(', ')}`;
-      return fine(name, `${program} (${version}), ${SPOKEN[by]}; ${login}; ${reach}`);
-    }),
-  );
+const IN_TERMINAL = 'in a terminal (tmux)';
+
+/** Its login folders, and the variables with keys that it gets. */
+function payerOf({ places, secrets }: Loaded, { home, env }: ForeignSetup): string {
+  const logins = home.filter((part) => existsSync(join(places.home, part))).map((part) => `~/${part}`);
+  const keys = env.filter((key) => secrets.some(({ name }) => name === key));
+  const payers = [...(logins.length === 0 ? [] : [`its login in ${logins.join(' and ')}`]), ...keys];
+  return payers.length === 0 ? 'no login folder was found' : `${payers.join(' or ')} pays`;
 }
 
 /** Only where a cluster is configured. */

@@ -8,7 +8,7 @@ export { openPublisher, type PublishDraft, type Publisher, type PublishPlace } f
 export { openRepository } from './project/repository.ts';
 export { lookAtCaches, lookAtToolchains, type LookPlace, type ToolchainState } from './sandbox/look.ts';
 export { bubblewrapVersion } from './sandbox/places.ts';
-export { foreignFile, foreignVersion } from './sandbox/foreign.ts';
+export { foreignFile, foreignVersion, tryForeign } from './sandbox/foreign.ts';
 export { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 export { readingLook } from './shell/bash.ts';
 export { openTools, type ProjectTools } from './tools.ts';

@@ -150,6 +150,7 @@ async function main(script: AcpScript): Promise<void> {
       protocolVersion: script.version ?? 1,
       agentInfo: { name: 'scripted', version: '1.0.0' },
       agentCapabilities: { loadSession: script.load === true },
+      ...(script.needsLogin === true && { authMethods: [{ id: 'ana', name: 'Log in with Ana' }] }),
     }))
     .onRequest(methods.agent.session.new, ({ params }) => ({ sessionId: 'session-1', ...opened(params) }))
     .onRequest(methods.agent.session.load, ({ params }) => {

@@ -9,10 +9,11 @@ import type { ForeignModels, Proxy, StartedAgent, TerminalSettings } from '../..
 import { COMPLETION_PHRASES, connectAgent, connectInTerminal, foreignModels } from '../../integrations/index.ts';
 import { openProxy } from '../../integrations/index.ts';
 import { childRules } from '../../policy/index.ts';
-import type { ProjectTools } from '../../tools/index.ts';
-import { world } from '../process/index.ts';
+import { type ProjectTools, tryForeign } from '../../tools/index.ts';
+import { ownProgram, world } from '../process/index.ts';
 import { foreignAgents } from '../workspace/foreign.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
+import type { TriedSandbox } from '../workspace/sandbox.ts';
 import type { TalkingProgram } from '../../ports/program.ts';
 
 export interface ForeignRun {
@@ -36,7 +37,7 @@ export function foreignFor(run: ForeignRun): ForeignModels {
       const setup = agents.find((one) => one.setup.name === name)?.setup;
       const tree = run.treeOf(agent);
       if (setup === undefined || tree === undefined) return fail(`${name} works only in a tree of its own`);
-      const proxy = await proxyFor(run.project, setup.hosts);
+      const proxy = await proxyFor(run.project.places, setup.hosts);
       if (!proxy.ok) return proxy;
       const started = await (setup.by === 'protocol' ? startIn : startInTerminal)(run, setup, {
         agent,
@@ -47,6 +48,40 @@ export function foreignFor(run: ForeignRun): ForeignModels {
       return started;
     },
   });
+}
+
+/** How long an agent that is only asked what it is may take for each answer. */
+const PATIENCE_MS = 10_000;
+const NO_EVENTS: Parameters<typeof connectAgent>[0]['events'] = {
+  update: () => undefined,
+  permission: () => Promise.resolve({ outcome: { outcome: 'cancelled' } }),
+  question: () => Promise.resolve(null),
+  used: () => undefined,
+};
+
+/**
+ * What an agent says of itself and its protocol when it is started as in a run, but in an empty folder and for no task. A fault, in words, where it
+ * cannot be used. */
+export async function askForeign(
+  { root, places }: ProjectPlace,
+  config: Loaded,
+  { environment, paths }: TriedSandbox,
+  setup: ForeignSetup,
+): Promise<Result<string, string>> {
+  const proxy = await proxyFor(places, setup.hosts);
+  if (!proxy.ok) return proxy;
+  const place = { root, home: places.home, stateDir: places.state, hide: [places.runtime], environment, paths };
+  const program = programOf({ config }, setup, { agent: 'doctor', proxy: proxy.value });
+  const tried = await tryForeign({ ...place, program: ownProgram() }, program);
+  if (!tried.ok) {
+    proxy.value?.close();
+    return tried;
+  }
+  const of = { ...setup, ...tried.value, earlier: null, events: NO_EVENTS, world, patience: PATIENCE_MS };
+  const opened = await connectAgent({ ...of, process: withProxy(tried.value.process, proxy.value) });
+  if (!opened.ok) return opened;
+  await opened.value.end();
+  return ok(`(${opened.value.agent}), by the Agent Client Protocol, version ${opened.value.protocol}; opens a session`);
 }
 
 interface Start {
@@ -102,9 +137,9 @@ function settingsIn({ preferences, rules }: Loaded): TerminalSettings {
 }
 
 function programOf(
-  { config }: ForeignRun,
+  { config }: Pick<ForeignRun, 'config'>,
   { command, home, env: names }: ForeignSetup,
-  { agent, proxy }: Start,
+  { agent, proxy }: Pick<Start, 'proxy'> & { readonly agent: string },
 ): Program {
   const env = Object.fromEntries(
     config.secrets.flatMap(({ name, value }) => (names.includes(name) ? [[name, value] as const] : [])),
@@ -166,7 +201,10 @@ function read(file: string, from: number): Buffer {
 }
 
 /** Null for an agent that reaches no host. */
-async function proxyFor({ places }: ProjectPlace, hosts: readonly string[]): Promise<Result<Proxy | null, string>> {
+async function proxyFor(
+  places: ProjectPlace['places'],
+  hosts: readonly string[],
+): Promise<Result<Proxy | null, string>> {
   if (hosts.length === 0) return ok(null);
   return openProxy(path.join(places.state, 'proxies', `${process.pid}.${world.name(8)}`), hosts);
 }

@@ -44,7 +44,7 @@ export const doctorVerb = command('doctor', async (args, io) => {
     dayFindings(project, loaded),
     notificationFindings(loaded),
     chatFindings(loaded),
-    await foreignFindings(loaded),
+    await foreignFindings(project, loaded, box),
     await clusterFindings(loaded),
     terminal(io),
   ].flat();

@@ -2,7 +2,12 @@
  * One process of an agent of another program that speaks the Agent Client Protocol, version 1 (https://agentclientprotocol.com/protocol/v1):
  * handshake, session, prompts. What its updates mean is decided in session.ts. */
 import { type Readable, Writable } from 'node:stream';
-import type { ClientConnection, LoadSessionResponse, NewSessionResponse } from '@agentclientprotocol/sdk';
+import type {
+  ClientConnection,
+  InitializeResponse,
+  LoadSessionResponse,
+  NewSessionResponse,
+} from '@agentclientprotocol/sdk';
 import type { PromptResponse, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import type { SessionUpdate, SessionModeState, StopReason } from '@agentclientprotocol/sdk';
 import { client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
@@ -32,12 +37,16 @@ export interface ConnectOptions {
   readonly mode: string | null;
   readonly events: AgentEvents;
   readonly world: Pick<World, 'sleep'>;
+  /** Milliseconds that the process may take to answer each request of the handshake; 30 seconds where left out. */
+  readonly patience?: number;
 }
 
 export interface Connection {
   readonly session: string;
   /** Its program and version, as it says. */
   readonly agent: string;
+  /** The version of the protocol; null where none is spoken. */
+  readonly protocol: number | null;
   /** The session continues that of an earlier process, with its conversation. */
   readonly isLoaded: boolean;
   /** Sends a prompt; resolves when the agent has ended its turn, or with why it cannot, in words. */
@@ -49,7 +58,6 @@ export interface Connection {
   end(): Promise<void>;
 }
 
-/** How long the process may take to answer each request of the handshake. */
 const HANDSHAKE_MS = 30_000;
 /** With so many lines that are no messages, it speaks no protocol. */
 const MOST_NOISE = 200;
@@ -115,7 +123,7 @@ function open({ process, events }: ConnectOptions, noise: Noise, gate: { readonl
   );
 }
 
-type Opened = Pick<Connection, 'session' | 'isLoaded' | 'agent'>;
+type Opened = Pick<Connection, 'session' | 'isLoaded' | 'agent' | 'protocol'>;
 
 async function handshake(
   options: ConnectOptions,
@@ -125,26 +133,30 @@ async function handshake(
 ): Promise<Result<Opened, string>> {
   const { name } = options;
   const within = <T>(request: Promise<T>): Promise<T> => answered(options, request, lost, noise);
+  let said: InitializeResponse | null = null;
   try {
-    const { protocolVersion, agentCapabilities, agentInfo } = await within(
+    said = await within(
       agent.request(methods.agent.initialize, {
         protocolVersion: PROTOCOL_VERSION,
         clientInfo: { name: 'mimir', version: '1' },
         clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
       }),
     );
+    const { protocolVersion, agentCapabilities } = said;
     if (protocolVersion !== PROTOCOL_VERSION)
       return fail(`${name} speaks version ${protocolVersion} of the protocol, and Mimir version ${PROTOCOL_VERSION}`);
     const load = agentCapabilities?.loadSession === true ? options.earlier : null;
     const { session, modes } = await within(sessionOf(agent, options.cwd, load));
     const mode = modeThatAsks(modes, options.mode);
     if (mode !== null) await within(agent.request(methods.agent.session.setMode, { sessionId: session, modeId: mode }));
-    const program = [agentInfo?.name ?? name, agentInfo?.version ?? ''].join(' ').trim();
-    return ok({ session, isLoaded: load !== null, agent: program });
+    return ok({ session, isLoaded: load !== null, agent: programIn(said, name), protocol: protocolVersion });
   } catch (error) {
-    return fail(faultText(name, error));
+    return fail(faultText(name, error, said));
   }
 }
+
+const programIn = ({ agentInfo }: InitializeResponse, name: string): string =>
+  [agentInfo?.name ?? name, agentInfo?.version ?? ''].join(' ').trim();
 
 /** A new session, or the one to `load`. */
 async function sessionOf(
@@ -166,15 +178,15 @@ async function sessionOf(
 
 /** The answer to a request of the handshake. Rejects with an `Error` in words. */
 async function answered<T>(
-  { name, world, process }: ConnectOptions,
+  { name, world, process, patience = HANDSHAKE_MS }: ConnectOptions,
   request: Promise<T>,
   lost: Promise<string>,
   noise: Noise,
 ): Promise<T> {
   const over = new AbortController();
-  const late = world.sleep(HANDSHAKE_MS, over.signal).then(() => {
+  const late = world.sleep(patience, over.signal).then(() => {
     const instead = noise.first === null ? '' : `; it printed ${JSON.stringify(noise.first)} instead`;
-    return `${name} did not answer within ${HANDSHAKE_MS / 1000} s${instead}`;
+    return `${name} did not answer within ${patience / 1000} s${instead}`;
   });
   const broken = Promise.race([lost, late]).then((why): never => {
     throw new Error(why);
@@ -205,9 +217,13 @@ function modeThatAsks(modes: SessionModeState | null, wanted: string | null): st
   return mode === undefined || mode === modes?.currentModeId ? null : mode;
 }
 
-function faultText(name: string, error: unknown): string {
-  if (error instanceof RequestError && error.code === NOT_LOGGED_IN)
-    return `${name} is not logged in: ${error.message.replace(/\.$/, '')}; start it once in a terminal and log in`;
+function faultText(name: string, error: unknown, said: InitializeResponse | null = null): string {
+  if (error instanceof RequestError && error.code === NOT_LOGGED_IN) {
+    const who = said === null ? name : `${name} (${programIn(said, name)})`;
+    const ways = said?.authMethods?.map((one) => one.name).join(', ') ?? '';
+    const how = ways === '' ? '' : ` (it offers ${ways})`;
+    return `${who} is not logged in: ${error.message.replace(/\.$/, '')}; start it once in a terminal and log in${how}`;
+  }
   return error instanceof RequestError ? `${name} refused: ${error.message}` : messageOf(error);
 }
 

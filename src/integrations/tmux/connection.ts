@@ -53,6 +53,7 @@ class TerminalConnection implements Connection {
   readonly session: string;
   readonly agent: string;
   readonly isLoaded = false;
+  readonly protocol = null;
   readonly lost: Promise<string>;
   readonly #lose: (why: string) => void;
   readonly #options: TerminalOptions;

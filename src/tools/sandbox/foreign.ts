@@ -1,17 +1,19 @@
 /**
  * Starts an agent of another program in the sandbox of its own tree. Beyond what commands there see, it gets its login folder to write, and a
  * socket that leads to the hosts of its provider: its programs find it as a proxy on the loopback of the sandbox. */
-import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';
-import { isFolder } from '../paths/root.ts';
+import { checkRoot, isFolder } from '../paths/root.ts';
 import { type Environment, ownVariables, programOn, quoted } from '../process/environment.ts';
 import { runBriefly, startedByAnother, startTalking } from '../process/run-program.ts';
 import type { TalkingProgram, TerminalProgram } from '../../ports/program.ts';
 import { SANDBOX_HOME } from '../toolchains/toolchains.ts';
 import type { Bind } from './mounts.ts';
-import type { Sandbox } from './sandbox.ts';
+import { openSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
 export interface ForeignProgram {
   /** The program's name, which is looked for on the PATH, or its absolute path; and its arguments. */
@@ -79,6 +81,25 @@ export async function startForeign(place: Place, program: ForeignProgram): Promi
   const started = startTalking({ file, args: argv, env, cwd: '/' });
   if (started.ok) void started.value.ended.then(() => wrapped.value.end());
   else await wrapped.value.end();
+  return started;
+}
+
+/** Starts the program in an empty folder, in the sandbox of a tree of the project. At its end the folder goes. */
+export async function tryForeign(
+  options: SandboxOptions & Required<Pick<SandboxOptions, 'environment' | 'program'>>,
+  program: ForeignProgram,
+): Promise<Result<{ readonly process: TalkingProgram; readonly cwd: string }, string>> {
+  const of = checkRoot(options.root, { home: options.home, state: options.stateDir, rules: options.paths });
+  if (!of.ok) return of;
+  const root = mkdtempSync(path.join(tmpdir(), 'mimir-doctor-'));
+  const sandbox = await openSandbox({ ...options, root, tree: { of: of.value, objects: [] } });
+  const started = await startForeign({ ...options, sandbox, root, node: options.program.node }, program);
+  const over = async (): Promise<void> => {
+    await sandbox.ended(program.agent);
+    rmSync(root, { recursive: true, force: true });
+  };
+  if (started.ok) return ok({ process: { ...started.value, end: () => started.value.end().then(over) }, cwd: root });
+  await over();
   return started;
 }
 

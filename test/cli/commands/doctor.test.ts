@@ -1,13 +1,26 @@
 /** What `mimir doctor` says of policy, with a managed one at /etc/mimir. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { homeFolder } from '../../../src/tools/sandbox/home.ts';
+import { acpCommand, type AcpScript } from '../../support/acp-agent.ts';
 import type { Home, How } from '../../support/cli.ts';
 import { openHome } from '../../support/cli.ts';
+import { toolProcessesBelow } from '../../support/invariants.ts';
 import { holding, like, part } from '../../support/like.ts';
 import { managed } from '../../support/managed.ts';
+import { needs } from '../../support/needs.ts';
 
 let home: Home;
 beforeEach(() => {
@@ -62,34 +75,78 @@ describe('mimir doctor', () => {
     ]);
   });
 
-  it('says of each agent of another program what it is, how it is talked to, whose login pays, and what it reaches', async () => {
+  describe('of agents of other programs', () => {
+    needs('git', 'bubblewrap');
+
     const program = (name: string, lines: string): string => {
       const file = join(home.root, name);
       writeFileSync(file, `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
       return file;
     };
-    const telling = program('telling', 'echo Loading; echo "telling 1.4.2 (stable)"');
-    const silent = program('silent', 'exit 1');
-    writeFileSync(
-      join(home.config, 'config.yml'),
-      `agents:\n  one: { acp: [${telling}], hosts: [example.org] }\n  two: { tmux: [${silent}], home: [.two] }\n  three: { acp: [not-there] }\n`,
-    );
-    mkdirSync(join(home.env['HOME'] ?? '', '.two'));
-    const { PATH } = process.env;
-    const found = await findings({ env: { PATH } });
-    expect(found.filter(({ what }) => ['one', 'two', 'three'].includes(String(what)))).toEqual([
-      {
+    const NODE = basename(process.execPath);
+    const scripted = (more: Partial<AcpScript>): string => JSON.stringify(acpCommand({ prompts: [], ...more }));
+    /** What is said of the agent `one`, which is configured like this. */
+    const said = async (setup: string): Promise<unknown> => {
+      writeFileSync(join(home.config, 'config.yml'), `agents:\n  one: { ${setup} }\n`);
+      const { PATH } = process.env;
+      const found = await findings({ env: { PATH, ONE_KEY: 'a-key-of-the-agent' } });
+      const [finding, ...others] = found.filter(({ what }) => what === 'one');
+      expect(others).toEqual([]);
+      return { ...finding, words: String(finding?.['words']).replace(process.execPath, NODE) };
+    };
+
+    it('asks by the protocol in the sandbox: version, protocol, whose account pays, what it reaches', async () => {
+      mkdirSync(join(home.env['HOME'] ?? '', '.one'));
+      const more = 'home: [.one], env: [ONE_KEY], hosts: [example.org]';
+      expect(await said(`acp: ${scripted({})}, ${more}`)).toEqual({
         what: 'one',
         state: 'ok',
-        words: `${telling} (telling 1.4.2 (stable)), by the Agent Client Protocol; no login folder was found; reaches example.org`,
-      },
-      {
-        what: 'two',
+        words: `${NODE} (scripted 1.0.0), by the Agent Client Protocol, version 1; opens a session; its login in ~/.one or ONE_KEY pays; reaches example.org`,
+      });
+      const look = `const of = (at) => { try { return fs.readdirSync(at).join() } catch (e) { return e.code } }; console.error([process.cwd(), os.homedir(), process.argv[1]].map(of).join(';')); process.exit(1)`;
+      const looks = JSON.stringify([process.execPath, '-e', look, home.project]);
+      expect(await said(`acp: ${looks}, ${more}`)).toEqual(
+        part({ state: 'problem', words: like(/one ended: exit code 1: [.,a-z]*;[^;]*\.one\b[^;]*;ENOENT$/) }),
+      );
+      expect(readdirSync(tmpdir()).filter((name) => name.startsWith('mimir-doctor-'))).toEqual([]);
+    });
+
+    it.each<[string, () => string, string]>([
+      [
+        'is not logged in',
+        () => scripted({ needsLogin: true }),
+        `${NODE} cannot be used: one (scripted 1.0.0) is not logged in: Authentication required; start it once in a terminal and log in (it offers Log in with Ana)`,
+      ],
+      [
+        'speaks another version',
+        () => scripted({ version: 2 }),
+        `${NODE} cannot be used: one speaks version 2 of the protocol, and Mimir version 1`,
+      ],
+      [
+        'prints garbage',
+        () => scripted({ garbage: true }),
+        `${NODE} cannot be used: one does not speak the protocol: it printed "Welcome to the agent, line 0"`,
+      ],
+      ['is not there', () => '[not-there]', 'not-there is not on the PATH'],
+    ])('says in one line that it %s, and leaves nothing of it', async (_, command, words) => {
+      expect(await said(`acp: ${command()}`)).toEqual({ what: 'one', state: 'problem', words });
+      expect(toolProcessesBelow(join(tmpdir(), 'mimir-doctor-'))).toEqual([]);
+    });
+
+    it('tells the version of one in a terminal, which is not started', async () => {
+      const telling = program('telling', '[ "$1" = --version ] && echo Loading && echo "telling 1.4.2 (stable)"');
+      expect(await said(`tmux: [${telling}], home: [.one]`)).toEqual({
+        what: 'one',
         state: 'ok',
-        words: `${silent} (version not told), in a terminal (tmux); its login in ~/.two pays; reaches no host`,
-      },
-      { what: 'three', state: 'problem', words: 'not-there is not on the PATH' },
-    ]);
+        words: `${telling} (telling 1.4.2 (stable)), in a terminal (tmux); no login folder was found; reaches no host`,
+      });
+    });
+
+    it('asks none that are forbidden', async () => {
+      const touches = program('touches', `touch ${home.root}/touched`);
+      expect(await said(`acp: [${touches}] }\nenforcement: { foreignAgents: deny`)).toMatchObject({ state: 'problem' });
+      expect(existsSync(join(home.root, 'touched'))).toBe(false);
+    });
   });
 
   it('says why a managed file is refused', async () => {

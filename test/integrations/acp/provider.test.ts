@@ -293,7 +293,7 @@ describe('an agent that does not work', () => {
     [
       'needs a login',
       { prompts: [], needsLogin: true },
-      /^scripted is not logged in: Authentication required; start it once/,
+      /^scripted \(scripted 1\.0\.0\) is not logged in: Authentication required; start it once in a terminal and log in \(it offers Log in with Ana\)$/,
     ],
     [
       'speaks another version',
