@@ -106,10 +106,10 @@ export type ReportFormat = 'md' | 'json' | 'html';
 
 /**
  * What a person does with the changes of a run; only `undo` while it goes on. `hunk` is the number of one of the file's hunks; `restore` takes the last undo of
- * the agent back. */
+ * the agent back. After a merge with `agent` the run is to be resumed with a message to that agent, which then resolves the conflicts. */
 export type ChangeAction =
   | { readonly do: 'request' }
-  | { readonly do: 'merge'; readonly agent: AgentId; readonly choice?: 'mine' | 'theirs' | 'patch' }
+  | { readonly do: 'merge'; readonly agent: AgentId; readonly choice?: 'mine' | 'theirs' | 'agent' | 'patch' }
   | {
       readonly do: 'undo';
       readonly agent: AgentId;

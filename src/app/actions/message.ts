@@ -85,6 +85,9 @@ export const whyNoChanges = (state: RunState): string | null => (touchedFiles(st
 
 const NO_CHANGES = 'This run changed no file.';
 
+/** The message with which an agent of an ended run continues, to resolve the conflicts of its merge. */
+export const RESOLVE_REQUEST = 'Resolve the conflicts of your merge.';
+
 /** The message of the commit key. The approval of the commit shows the commit message. */
 export const COMMIT_REQUEST =
   'Commit the changes of this run with one call of git_commit: a first line of at most 72 characters that says what changed, an empty line, and why, in the style of the commits of this repository.';

@@ -99,7 +99,7 @@ function merges({ project, log }: Opened, io: Io): Acts['merge'] {
         if (digestOf(await trees.preview(row)) !== digest) return fail(CHANGED);
         const end = await trees.merge(row, choice);
         const text = mergeEndText(row.agent ?? row.name, end);
-        return end.is === 'merged' || choice === 'patch' ? ok(text) : fail(text);
+        return end.is === 'merged' || choice === 'patch' || end.resolve !== undefined ? ok(text) : fail(text);
       }),
   };
 }
@@ -108,6 +108,7 @@ const WHOLE = ['mine', 'merge', ''] as const;
 const SIDES = [
   ['mine', 'mine', 'keep these files as they are in the project, merge the others'],
   ['theirs', 'theirs', 'take these files as the agent has them'],
+  ['agent', 'agent', 'it resolves them in a new tree, and you see the result before it is merged'],
   ['patch', 'patch', 'merge nothing, keep the changes as a patch'],
 ] as const;
 

@@ -82,7 +82,8 @@ export async function openOwnTrees(project: ProjectPlace, io: Io): Promise<OpenT
     ...looksAt(workspaces, found),
     async merge(row, choice) {
       const { id } = found(row);
-      if (choice !== 'patch') refuseUnreviewed(config.rules);
+      // What its agent resolves, the run merges.
+      if (choice !== 'patch' && choice !== 'agent') refuseUnreviewed(config.rules);
       const session = SessionId.parse(row.session);
       const claim = log.claim(session);
       if (!claim.ok) throw wrongUse(`session ${session} is running in another process: ${claim.holder}`);

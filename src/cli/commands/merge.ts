@@ -52,5 +52,6 @@ function refuseUnmergeable({ name, is }: TreeRow): void {
 function refuse(io: Io, merge: Merge): number {
   for (const line of mergeLines(merge)) io.complain(line);
   io.complain('nothing was merged: choose --mine, --theirs or --patch for the files that changed on both sides');
+  io.complain('its agent resolves them: open the session in mimir and press M there (in line mode: merge --agent)');
   return EXIT.agentFailed;
 }

@@ -1,9 +1,16 @@
 /** Commands before and after a run: a task, earlier tasks and sessions, templates, trust; the report, its export, and the way to another run. */
-import { isFollowUp, messageMain, NO_REPORT, retryText, whyNotTalk } from '../../../app/actions/index.ts';
+import {
+  isFollowUp,
+  messageMain,
+  NO_REPORT,
+  RESOLVE_REQUEST,
+  retryText,
+  whyNotTalk,
+} from '../../../app/actions/index.ts';
 import { attachTo } from '../../../app/client/index.ts';
 import { world, wrongUse } from '../../../app/process/index.ts';
 import { REPORT_PARTS } from '../../../app/reports/index.ts';
-import { answerText, plural } from '../../../app/views/index.ts';
+import { answerText, plural, unmergedIn } from '../../../app/views/index.ts';
 import type { ProjectInfo, TemplateInfo } from '../../../ports/project-service.ts';
 import { firstLine } from '../agents.ts';
 import { splitWords } from '../command.ts';
@@ -51,7 +58,7 @@ export const SESSION_COMMANDS: readonly LineCommand[] = [
     ['result'],
     own('resume the run', resumeRun),
     own('pr', (typed, session) => session.mimir(['pr', session.state.session ?? '', ...splitWords(typed)])),
-    mimirCommand('merge'),
+    own('merge', merge),
     mimirCommand('trees'),
     mimirCommand('undo'),
     mimirCommand('diff'),
@@ -114,6 +121,25 @@ async function resumeRun(_: string, session: LineSession): Promise<void> {
   if (finished.status === 'failed') session.say(retryText(session.state));
   await session.resume(id);
 }
+
+/** As `mimir merge`; with `--agent` the agent resolves the conflicts, in the run that continues. */
+async function merge(typed: string, session: LineSession): Promise<void> {
+  const words = splitWords(typed);
+  if (!words.includes('--agent')) return session.mimir(['merge', ...words]);
+  const { state, service } = session;
+  const named = words.filter((word) => word !== '--agent').join(' ');
+  const open = unmergedIn(state).filter(({ name, taskId }) => [name, taskId, ''].includes(named));
+  const [one, ...others] = open;
+  if (others.length > 0) throw wrongUse(`name one of them: ${open.map(({ name }) => name).join(', ')}`);
+  if (one === undefined || state.session === null || service.changes === undefined) throw wrongUse(NO_TREE);
+  const action = { do: 'merge', agent: one.id, choice: 'agent' } as const;
+  const shown = await service.changes.preview(state.session, action);
+  if (shown.ok && shown.value.answers.length === 1) throw wrongUse('no file changed on both sides: merge it');
+  printReceipt(shown.ok ? await service.changes.carryOut(state.session, action, shown.value.digest) : shown, session);
+  await session.resume(state.session, RESOLVE_REQUEST, one.id);
+}
+
+const NO_TREE = 'there is no such tree to merge: trees lists all';
 
 async function sayToMain(typed: string, session: LineSession): Promise<void> {
   const text = typed === '' ? await askText('Message to main (Enter to cancel): ', 'Nothing sent.', session) : typed;

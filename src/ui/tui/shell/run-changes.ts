@@ -1,4 +1,5 @@
 /** What a person does with the changes of a run: a dialog shows it, and its answer does exactly that. */
+import { RESOLVE_REQUEST } from '../../../app/actions/index.ts';
 import { type Line, sanitiseData } from '../../../app/views/index.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { Refusal } from '../../../ports/controls.ts';
@@ -36,6 +37,8 @@ export class RunChangesDialogs {
       );
     this.#waits(changes.carryOut(session, action, digest), ({ text }) => {
       toast({ level: 'info', text: `${TOPIC}: ${sanitiseData(text)}` });
+      if (action.do === 'merge' && action.choice === 'agent')
+        return this.#app.act({ app: { resume: session, followUp: RESOLVE_REQUEST, to: action.agent } });
       this.#app.renewAuthors();
       // The state of an ended run is read anew from its log; one that goes on tells of it.
       if (runs.feed?.state.finished === null) return;
