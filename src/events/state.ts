@@ -307,6 +307,8 @@ export interface RunState {
   readonly gates: readonly events.ReviewGate[];
   /** The authors of all changes, where views know them; a fold has none. */
   readonly authored?: readonly AuthoredFile[];
+  /** What changed in folders that git ignores, as text, where views know it. */
+  readonly uncovered?: string;
   /** The run had ended and was resumed to answer messages; no task of its plan runs again. */
   readonly answering: boolean;
   readonly finished: events.SessionEnd | null;

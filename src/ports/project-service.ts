@@ -1,5 +1,5 @@
 /** Where runs come from, and what a screen may request of this machine: files to mention, templates, reports, themes, agents. */
-import type { AuthoredFile } from '../domain/changes/authorship.ts';
+import type { AuthoredChanges } from '../domain/changes/authorship.ts';
 import type { Budget } from '../domain/budget.ts';
 import type { AgentDraft, AgentText } from '../domain/agents/form.ts';
 import type { AgentId, ModelId, SessionId } from '../domain/ids.ts';
@@ -184,7 +184,7 @@ export interface ProjectService {
   /** Writes a session's report into the project's folder or the state folder; the receipt names the file. */
   exportReport(session: SessionId, format: ReportFormat): Promise<Result<Receipt, Refusal>>;
   /** The authors of all changes of a session in the project; null where nothing is known of them. Absent: nothing can tell. */
-  authors?(session: SessionId): Promise<readonly AuthoredFile[] | null>;
+  authors?(session: SessionId): Promise<AuthoredChanges | null>;
   /** Absent: nothing can be done with them. */
   readonly changes?: RunChanges;
   /** A theme by name; the fault names file, line and the remedy. */

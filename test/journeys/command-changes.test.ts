@@ -1,6 +1,6 @@
 /** What agents change by commands: in the log, in the report, and on the Diffs tab, each with its author. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
@@ -116,7 +116,7 @@ it('tells what is left of the changes of each agent: by tools, commands and a fo
     ].join('; '),
   );
   expect(told.filter((line) => !line.startsWith('src/'))).toEqual([
-    'a.txt +1 -1; ROOT::S1 -two +2; null -three +3',
+    'a.txt +2 -2; ROOT::S1 -two +2; null -three +3',
     'gone.txt +0 -1; ROOT::S1 -g',
     'made.bin +0 -0; ROOT::S1 whole',
     'new.txt +1 -0; ROOT::S1 +o',
@@ -128,6 +128,75 @@ it('tells what is left of the changes of each agent: by tools, commands and a fo
     'src/f0.js +1 -1; ROOT::S2 -a  =  1 +a = 1; ROOT::S2 mode',
     'src/f1.js +1 -1; ROOT::S2 -a  =  1 +a = 1',
   ]);
+});
+
+const Diffs = z.object({
+  files: z.array(
+    z.object({
+      path: z.string(),
+      added: z.number(),
+      removed: z.number(),
+      by: z.array(z.string()),
+      person: z.literal(true).optional(),
+      hunks: z.array(z.object({ agent: z.string().nullable(), lines: z.array(z.string()) })),
+    }),
+  ),
+  uncovered: z.string().optional(),
+});
+
+it('tells all that differs from the start, with the files that only the person changed, as git does', async () => {
+  const files = { ...LEDGER, 'a.txt': 'one\ntwo\nthree\n', 'mine.txt': 'm\n', 'gone.txt': 'g\n', 'same.txt': 's\n' };
+  const rules = [
+    planner,
+    bash('^Rename the helper', 'sed -i s/one/1/ a.txt'),
+    bash('^Format the sources', 'echo c > made.txt'),
+    bash('^Later', 'echo later > later.txt'),
+    { answer: { text: 'Done.' } },
+  ];
+  const { machine } = await ownModel('anthropic', { script: { rules }, files });
+  const at = (name: string): string => path.join(machine.project, name);
+  const { code, events } = await runOn(machine, 'Rename the helper', '--allow', 'edits,commands');
+  expect(code).toBe(0);
+  writeFileSync(at('a.txt'), '1\ntwo\n3\n');
+  writeFileSync(at('mine.txt'), 'm\nn\n');
+  writeFileSync(at('new.txt'), 'n\n');
+  rmSync(at('gone.txt'));
+  const told = async (...session: readonly string[]) =>
+    Diffs.parse(JSON.parse((await machine.mimir('report', ...session, '--format', 'json')).out)).files;
+  const now = await told();
+  expect(now.map((one) => [one.path, one.by, one.person ?? false, ...one.hunks.flatMap((hunk) => hunk.lines)])).toEqual(
+    [
+      ['a.txt', ['code'], true, '-one', '+1', '-three', '+3'],
+      ['gone.txt', [], true, '-g'],
+      ['made.txt', ['refactoring'], false, '+c'],
+      ['mine.txt', [], true, '+n'],
+      ['new.txt', [], true, '+n'],
+    ],
+  );
+  const git = (...words: readonly string[]): string => execFileSync('git', words, { cwd: machine.project }).toString();
+  git('add', '--intent-to-add', '.');
+  const numbers = now.map((one) => `${one.added}\t${one.removed}\t${one.path}\n`).join('');
+  expect(numbers).toBe(git('diff', '--numstat', 'HEAD'));
+  const { out } = await machine.mimir('report');
+  expect(out).toContain('| a.txt | +2 -2 | code, the person |\n| gone.txt (removed) | +0 -1 | the person |');
+  expect((await runOn(machine, '--direct', 'Later', '--allow', 'edits,commands')).code).toBe(0);
+  expect(await told(z.string().parse(events[0]?.['session']))).toEqual(now);
+  expect(await told()).toMatchObject([{ path: 'later.txt', by: ['main'] }]);
+});
+
+it('names the folders that git ignores in which a run has built something as not covered', async () => {
+  const rules = [
+    planner,
+    bash('^Rename the helper', 'mkdir -p dist; touch dist/a dist/b'),
+    { answer: { text: 'Done.' } },
+  ];
+  const { machine } = await ownModel('anthropic', { script: { rules }, files: { ...LEDGER, '.gitignore': 'dist/\n' } });
+  expect((await runOn(machine, 'Rename the helper', '--allow', 'edits,commands')).code).toBe(0);
+  const words = '"dist/" (2 files)';
+  const { out } = await machine.mimir('report');
+  expect(out).toContain(`### Files changed\n\nNot covered, because git ignores these folders: ${words}\n`);
+  const report = Diffs.parse(JSON.parse((await machine.mimir('report', '--format', 'json')).out));
+  expect(report).toMatchObject({ files: [], uncovered: words });
 });
 
 it('gives the changes of one agent as a patch that git takes back, and leaves those of others and of the person', async () => {

@@ -81,7 +81,8 @@ export function whyNotRequest(state: RunState): string | null {
 }
 
 /** Why there are no changes to look at, or null. */
-export const whyNoChanges = (state: RunState): string | null => (touchedFiles(state).length === 0 ? NO_CHANGES : null);
+export const whyNoChanges = (state: RunState): string | null =>
+  touchedFiles(state).some(({ by }) => by.length > 0) ? null : NO_CHANGES;
 
 const NO_CHANGES = 'This run changed no file.';
 

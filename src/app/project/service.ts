@@ -4,7 +4,7 @@ import { reachRun } from '../client/index.ts';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { loadTheme, themeNames } from '../../config/index.ts';
-import type { AuthoredFile } from '../../domain/changes/authorship.ts';
+import type { AuthoredChanges } from '../../domain/changes/authorship.ts';
 import type { AgentId, ModelId, SessionId } from '../../domain/ids.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
@@ -156,7 +156,7 @@ export class LocalProjectService implements ProjectService {
     return saveReport(project, session, text, format);
   }
 
-  async authors(session: SessionId): Promise<readonly AuthoredFile[] | null> {
+  async authors(session: SessionId): Promise<AuthoredChanges | null> {
     const { project, config, log } = this.#opened;
     const found = await attempt(() => authorsIn(project, config.rules.box, log, session));
     return found.ok ? found.value : null;

@@ -1,11 +1,10 @@
 /** Takes back what is left of the changes of one agent: shown first, and exactly that is written. */
 import { hash } from 'node:crypto';
 import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
-import { factsOf } from '../../domain/agents/tool-facts.ts';
-import type { Capability } from '../../domain/agents/role.ts';
+import { mayChangeFiles } from '../../domain/agents/tool-facts.ts';
 import { plural } from '../../domain/lists.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import type { AuthoredHunk } from '../../domain/changes/authorship.ts';
+import { type AuthoredHunk, isOfAgents } from '../../domain/changes/authorship.ts';
 import type { LeftChange, Undone } from '../../domain/changes/undo.ts';
 import type { AgentState, EventBody, RunState } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
@@ -54,7 +53,7 @@ export interface Undoing {
 export interface UndoParts {
   readonly project: ProjectPlace;
   readonly box: Rules['box'];
-  readonly log: Pick<Log, 'each' | 'at'>;
+  readonly log: Pick<Log, 'each' | 'at' | 'sessions'>;
   /** Opens the log for writing. */
   readonly writing: <T>(act: (log: Pick<Log, 'append' | 'claim' | 'release'>) => Promise<T>) => Promise<T>;
   readonly session: SessionId;
@@ -66,10 +65,11 @@ export function openUndoing(parts: UndoParts): Undoing {
   const { project, box, log, session, state } = parts;
   const nameOf = (id: AgentId): string => state.agents.get(id)?.name ?? id;
   const { signal } = new AbortController();
+  const filesNow = async () => (await authorsIn(project, box, log, session))?.files.filter(isOfAgents) ?? [];
   async function found(undone: Undone, path?: string) {
-    const all = await authorsIn(project, box, log, session);
+    const all = await filesNow();
     const changes = await changesIn(project, box);
-    if (all === null || changes === null) return fail('no changes of agents are known here');
+    if (changes === null) return fail('no changes of agents are known here');
     const files = path === undefined ? all : all.filter((file) => file.path === path);
     const without = await changes.without(files, undone, signal);
     return without.ok ? ok({ changes, files: without.value, digest: digestOf(without.value) }) : without;
@@ -89,7 +89,7 @@ export function openUndoing(parts: UndoParts): Undoing {
     },
     async at(agent, place) {
       const [, path = place, line] = /^(.+?):(\d+)(?:-\d+)?$/.exec(place) ?? [];
-      const file = (await authorsIn(project, box, log, session))?.find((one) => one.path === path);
+      const file = (await filesNow()).find((one) => one.path === path);
       if (file === undefined) return fail(`no agent has changed "${path}"`);
       if (line === undefined) return ok({ undone: { agent }, path });
       const isAt = ({ agents, to }: AuthoredHunk): boolean =>
@@ -202,13 +202,11 @@ async function whileAtWork(
 
 const AT_WORK = 'the run is still at work and does not answer; stop it, or wait for its end';
 
-const CHANGES: ReadonlySet<Capability | null> = new Set(['write', 'shell']);
-
 /** The name of an agent in the middle of an act that may change the project: what changes meanwhile would count as its own. */
 function changingAgent({ agents }: RunState): string | null {
   const isChanging = ({ blocks, ownTree }: AgentState): boolean =>
     ownTree === undefined &&
-    blocks.some((block) => block.is === 'tool' && block.ok === null && CHANGES.has(factsOf(block.tool).capability));
+    blocks.some((block) => block.is === 'tool' && block.ok === null && mayChangeFiles(block.tool));
   return [...agents.values()].find(isChanging)?.name ?? null;
 }
 

@@ -13,7 +13,8 @@ import { escapeJson, fileErrorText, sanitise } from '../process/index.ts';
 import type { Measures } from '../views/index.ts';
 import { agentTime, answerText, budgetText, callsOf, changesOf, comparedSums, comparedTasks } from '../views/index.ts';
 import { diffLinesOf, formatCost, formatDuration, formatShare, formatTokens, runSpending } from '../views/index.ts';
-import { runTime, shareOf, sharesByModel, unfinishedWork, touchedFiles, statusWord } from '../views/index.ts';
+import { statusWord, touchedFiles } from '../views/index.ts';
+import { authorsText, runTime, shareOf, sharesByModel, unfinishedWork, uncoveredLines } from '../views/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
 import { costText, runUsageText, spentBy, spentByAgent, problemsText } from './spend-text.ts';
 
@@ -241,12 +242,13 @@ const models = (state: RunState): string =>
   );
 
 function files(state: RunState): string {
-  const rows = touchedFiles(state).map(({ path, added, removed, made, by }) => [
-    made ? `${path} (new)` : path,
-    `+${added} -${removed}`,
-    by.join(', '),
+  const rows = touchedFiles(state).map((file) => [
+    `${file.path}${file.made ? ' (new)' : file.gone ? ' (removed)' : ''}`,
+    `+${file.added} -${file.removed}`,
+    authorsText(file),
   ]);
-  return tableOf(['file', 'lines', 'by'], rows);
+  const more = uncoveredLines(state);
+  return [tableOf(['file', 'lines', 'by'], rows), ...more].filter((part) => part !== '').join('\n\n');
 }
 
 /** The further sections as JSON: US dollars, milliseconds. */
@@ -259,6 +261,7 @@ export function sectionsJson(state: RunState): Readonly<Record<string, unknown>>
     },
     byModel: sharesByModel(state),
     files: filesJson(state),
+    ...(state.uncovered === undefined ? {} : { uncovered: state.uncovered }),
     open: unfinishedWork(state),
   };
 }

@@ -1,18 +1,23 @@
 /** Puts the authors of all changes into a state, so that views show what is left of the changes of each agent instead of all that it did. */
-import type { AuthoredFile, AuthoredHunk } from '../../domain/changes/authorship.ts';
+import type { AuthoredChanges, AuthoredFile, AuthoredHunk } from '../../domain/changes/authorship.ts';
 import type { FileChange } from '../../domain/changes/changes.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { memoize } from '../../domain/memoize.ts';
+import { defined } from '../../domain/result.ts';
 import { type AgentState, type RunState, workspaceOf } from '../../events/index.ts';
 import { changesOf } from './agents/transcript-text.ts';
 
 /** The state with these authors; null: they are not known. */
-export const withAuthors = (state: RunState, files: readonly AuthoredFile[] | null): RunState =>
-  files === null || files.length === 0 ? state : withKnown(state, files);
+export const withAuthors = (state: RunState, changes: AuthoredChanges | null): RunState =>
+  changes === null ? state : withKnown(state, changes);
 
 const withKnown = memoize(
-  (state: RunState, files: readonly AuthoredFile[]) => [state, files],
-  (state, files): RunState => ({ ...state, authored: files, agents: netAgents(state.agents, files) }),
+  (state: RunState, changes: AuthoredChanges) => [state, changes],
+  (state, { files, uncovered }): RunState => ({
+    ...state,
+    ...(files.length === 0 ? {} : { authored: files, agents: netAgents(state.agents, files) }),
+    ...defined({ uncovered }),
+  }),
 );
 
 const netAgents = memoize(

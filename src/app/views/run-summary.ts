@@ -72,11 +72,21 @@ export const shareOf = (actual: number | null, estimate: number | null): number 
 
 /** A file that agents changed, with what is left of their changes, or with their sums until that is known. */
 export interface TouchedFile extends Pick<FileChange, 'path' | 'added' | 'removed' | 'made' | 'gone'> {
-  /** Names of the agents, in the order of their changes. */
+  /** Names of the agents, in the order of their changes; none where only the person changed it. */
   readonly by: readonly string[];
+  /** The person changed it, too. */
+  readonly person?: true;
 }
 
-/** The files that agents changed in the project, by path; what is in a tree of its own comes there by a merge. */
+/** Who changed a file, for people. */
+export const authorsText = ({ by, person }: TouchedFile): string =>
+  [...by, ...(person === true ? ['the person'] : [])].join(', ');
+
+/** Changes that are not among these files, at most one line. */
+export const uncoveredLines = ({ uncovered }: Pick<RunState, 'uncovered'>): readonly string[] =>
+  uncovered === undefined ? [] : [`Not covered, because git ignores these folders: ${uncovered}`];
+
+/** The files that changed in the project, by path, where it is known also by the person; what is in a tree of its own comes there by a merge. */
 export function touchedFiles(state: RunState): readonly TouchedFile[] {
   const files = new Map<string, TouchedFile>();
   for (const agent of inOrder(state)) {
@@ -97,8 +107,13 @@ export function touchedFiles(state: RunState): readonly TouchedFile[] {
 function netFile(file: AuthoredFile, done: TouchedFile | undefined, { agents }: RunState): TouchedFile {
   const ids = new Set(file.steps.flatMap((step) => step.agents));
   const by = done?.by ?? [...ids].map((id) => agents.get(id)?.name ?? id);
-  const counts = countsOf(file.hunks.filter((hunk) => hunk.agents.length > 0));
-  return { path: file.path, ...counts, made: file.start === null, gone: file.now === null, by };
+  const parts = [
+    ...file.hunks.map((hunk) => hunk.agents),
+    ...[file.whole, file.mode].filter((all) => all !== undefined),
+  ];
+  const isPerson = parts.some((all) => all.length === 0);
+  const how = { made: file.start === null, gone: file.now === null };
+  return { path: file.path, ...countsOf(file.hunks), ...how, by, ...(isPerson ? { person: true } : {}) };
 }
 
 /** The use per model, the most expensive first. */

@@ -1,5 +1,5 @@
 /** Reads whose the changes of a stored session are: its log, the contents that it names, and the project as it is now. */
-import type { AuthoredFile } from '../../domain/changes/authorship.ts';
+import { type AuthoredChanges, type AuthoredFile, isOfAgents } from '../../domain/changes/authorship.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { ACT_EVENTS, actsIn, comparedWith, type RecordedActs, type RunState } from '../../events/index.ts';
 import type { Rules } from '../../policy/index.ts';
@@ -19,9 +19,12 @@ export async function changesIn({ root, places }: ProjectPlace, box: Rules['box'
   return checked.ok ? openChanges({ root: checked.value, stateDir: places.state }) : null;
 }
 
+const recordedIn = (reader: Pick<Log, 'each'>, session: SessionId): RecordedActs =>
+  actsIn(eventsOf(reader, session, 0, { types: ACT_EVENTS, outputs: false }));
+
 /** The acts of a session; those on files of which not every change is known are left out. */
 function knownActs(reader: Pick<Log, 'each'>, session: SessionId): RecordedActs {
-  const recorded = actsIn(eventsOf(reader, session, 0, { types: ACT_EVENTS, outputs: false }));
+  const recorded = recordedIn(reader, session);
   return { ...recorded, acts: recorded.acts.filter(({ path }) => !recorded.unknown.has(path)) };
 }
 
@@ -29,13 +32,31 @@ function knownActs(reader: Pick<Log, 'each'>, session: SessionId): RecordedActs 
 export async function authorsIn(
   project: ProjectPlace,
   box: Rules['box'],
-  reader: Pick<Log, 'each'>,
+  reader: Pick<Log, 'each' | 'sessions'>,
   session: SessionId,
-): Promise<readonly AuthoredFile[] | null> {
+): Promise<AuthoredChanges | null> {
   const recorded = knownActs(reader, session);
-  if (recorded.acts.length === 0) return null;
-  const files = await (await changesIn(project, box))?.authored(recorded, new AbortController().signal);
-  return files?.ok === true ? files.value : null;
+  if (recorded.acts.length === 0 && recorded.tree === null) return null;
+  const changes = await changesIn(project, box);
+  const { signal } = new AbortController();
+  const found = await changes?.authored(recorded, signal);
+  if (found?.ok !== true) return null;
+  const files = withoutOthers(found.value, reader, session);
+  // Counting them takes a while, so it waits for the end.
+  const isOver = reader.sessions().every((one) => one.session !== session || one.state !== 'running');
+  const uncovered = isOver ? await changes?.uncovered(recorded, signal) : '';
+  return { files, ...(uncovered ? { uncovered } : {}) };
+}
+
+/** Without what only agents of other sessions changed since, which is not the person's. */
+function withoutOthers(files: readonly AuthoredFile[], reader: Pick<Log, 'each' | 'sessions'>, session: SessionId) {
+  if (files.every(isOfAgents)) return files;
+  const all = reader.sessions();
+  const start = all.find((one) => one.session === session)?.startedAt ?? '';
+  const others = all.filter((one) => one.session !== session && one.lastAt >= start);
+  const theirs = others.map((one) => recordedIn(reader, one.session));
+  const known = new Set(theirs.flatMap(({ acts, unknown }) => [...acts.map(({ path }) => path), ...unknown]));
+  return files.filter((file) => isOfAgents(file) || !known.has(file.path));
 }
 
 /** The state of an ended run whose checks are stale where anything was changed since, also by a person. A running one looks itself. */

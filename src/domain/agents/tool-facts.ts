@@ -42,6 +42,9 @@ const NONE: ToolFacts = { capability: null, rare: true };
 /** The facts of a tool; none for tools that are not Mimir's. */
 export const factsOf = (tool: string): ToolFacts => FACTS.get(tool) ?? NONE;
 
+/** Whether the tool may change files. */
+export const mayChangeFiles = (tool: string): boolean => ['write', 'shell'].includes(factsOf(tool).capability ?? '');
+
 /** Names of the tools that these capabilities grant, in the order in which models see them. */
 export const toolsFor = (capabilities: readonly Capability[]): readonly string[] =>
   [...FACTS].flatMap(([name, { capability, rare }]) =>

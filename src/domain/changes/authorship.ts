@@ -55,6 +55,18 @@ export interface AuthoredFile {
   readonly mode?: readonly AgentId[];
 }
 
+/** What is left of the changes of a run. */
+export interface AuthoredChanges {
+  /** By path; those that only the person changed, too. */
+  readonly files: readonly AuthoredFile[];
+  /** Folders that git ignores, in which something changed that is not compared, each with its number of files, as text. Absent: none. */
+  readonly uncovered?: string;
+}
+
+/** Whether an agent had a part in it. */
+export const isOfAgents = ({ steps }: Pick<AuthoredFile, 'steps'>): boolean =>
+  steps.some(({ agents }) => agents.length > 0);
+
 export interface FileHistory {
   readonly path: string;
   readonly start: FileVersion | null;

@@ -4,12 +4,14 @@ import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import type { Act, AuthoredFile, FileHistory, HunkRange } from '../../domain/changes/authorship.ts';
 import { authorsOf } from '../../domain/changes/authorship.ts';
-import type { FileVersion } from '../../domain/changes/changes.ts';
+import type { ChangedFile, FileVersion } from '../../domain/changes/changes.ts';
 import { tried } from '../../domain/result.ts';
 import type { RecordedActs } from '../../ports/changes.ts';
 import { denied, type Root } from '../paths/root.ts';
 import { decode, isBinary } from '../process/output.ts';
 import { keepBytes, readContents } from '../trees/contents.ts';
+import { isFreshFile } from '../process/kept-folders.ts';
+import type { Snapshots } from '../trees/tree.ts';
 import { attempted, type RepositoryFacts, type TreeStore } from '../trees/store.ts';
 
 /** Where contents are read. */
@@ -28,19 +30,36 @@ export interface FileNow {
   readonly isDos: boolean;
 }
 
-/** The authors of the files that these acts changed, by path; `tree` has their contents at the start. Throws `TreeFault`. */
+/** More files than this are not edited but come with another branch, and are not listed. */
+const MOST_EDITED = 2000;
+
+/** The files that differ between the start and now by no act, so that the person changed them; none where that cannot be told. */
+export async function changesSince(
+  trees: Pick<Snapshots, 'snapshot' | 'filesBetween'>,
+  { acts, tree, unknown, isWhole }: RecordedActs,
+  signal: AbortSignal,
+): Promise<readonly ChangedFile[]> {
+  const now = isWhole && tree !== null ? await trees.snapshot(signal) : null;
+  const found = now?.ok === true && tree !== null ? await trees.filesBetween(tree.id, now.value, signal) : null;
+  const known = new Set([...acts.map((act) => act.path), ...unknown]);
+  const others = found?.ok === true ? found.value.filter((one) => !known.has(one.path)) : [];
+  return others.length > MOST_EDITED ? [] : others.filter((one) => !isFreshFile(path.basename(one.path)));
+}
+
+/** The authors of the files that these acts changed and of `others`, by path; `tree` has their contents at the start. Throws `TreeFault`. */
 export async function authoredFiles(
   place: ContentPlace,
-  acts: readonly Act[],
-  tree: RecordedActs['tree'],
+  { acts, tree }: Pick<RecordedActs, 'acts' | 'tree'>,
+  others: readonly ChangedFile[],
 ): Promise<readonly AuthoredFile[]> {
   const byPath = Map.groupBy(acts, (act) => act.path);
-  const paths = [...byPath.keys()].toSorted();
+  const beside = Map.groupBy(others, (change) => change.path);
+  const paths = [...byPath.keys(), ...beside.keys()].toSorted();
   const firsts = tree === null ? new Map<string, FileVersion>() : await versionsIn(place, tree.id, new Set(paths));
   const now = new Map<string, Buffer>();
   const histories = paths.map((name): FileHistory => {
     const own = byPath.get(name) ?? [];
-    const found = fileNow(place, name, own);
+    const found = fileNow(place, name, [...own, ...(beside.get(name) ?? [])]);
     if (found !== null) now.set(found.version.blob, found.bytes);
     const start = startOf(own[0], tree, firsts.get(name));
     return { path: name, start, now: found?.version ?? null, acts: own };
@@ -82,7 +101,7 @@ export const LINK = '120000';
 export function fileNow(
   { root, facts }: Pick<ContentPlace, 'root' | 'facts'>,
   name: string,
-  acts: readonly Pick<Act, 'before' | 'after'>[],
+  acts: readonly Pick<ChangedFile, 'before' | 'after'>[],
 ): FileNow | null {
   const parents = name.split('/').slice(0, -1);
   const isPlain = parents.every((_, at) => kindOf(path.join(root.path, ...parents.slice(0, at + 1))) === 'folder');

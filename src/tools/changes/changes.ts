@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { ChangesPort } from '../../ports/changes.ts';
 import { toolEnvironment } from '../process/environment.ts';
 import { attempted, keyOf, treeStore } from '../trees/store.ts';
-import { openTrees, type TreeOptions } from '../trees/tree.ts';
-import { authoredFiles } from './authors.ts';
+import { MOST_NEW, openTrees, type TreeOptions, unjudgedSince } from '../trees/tree.ts';
+import { authoredFiles, changesSince } from './authors.ts';
 import { openUndos } from './kept-undos.ts';
 import { filesWithout } from './undo.ts';
 
@@ -12,10 +12,18 @@ import { filesWithout } from './undo.ts';
 export function openChanges({ root, stateDir, environment = toolEnvironment(root.path) }: TreeOptions): ChangesPort {
   const store = treeStore({ root, stateDir, environment });
   const place = async (signal: AbortSignal) => ({ root, store, facts: await store.facts(signal), signal });
+  const trees = openTrees({ root, stateDir, environment });
   return {
-    authored: ({ acts, tree }, signal) => attempted(async () => authoredFiles(await place(signal), acts, tree)),
+    authored: (recorded, signal) =>
+      attempted(async () => authoredFiles(await place(signal), recorded, await changesSince(trees, recorded, signal))),
+    async uncovered({ tree: start }, signal) {
+      if (start?.time === undefined) return '';
+      const since = { tree: start.id, at: start.time };
+      const found = await trees.within(signal, MOST_NEW, ({ staging }) => unjudgedSince(staging, since));
+      return found.ok ? found.value : '';
+    },
     without: (files, undone, signal) => attempted(async () => filesWithout(await place(signal), files, undone)),
-    tree: (signal) => openTrees({ root, stateDir, environment }).now(signal),
+    tree: (signal) => trees.now(signal),
     ...openUndos(root, path.join(stateDir, 'undo', keyOf(root)), stateDir),
   };
 }

@@ -1,6 +1,6 @@
 /** Keeps the authors of the changes of the shown run, which are read again some time after an agent changed something. */
 import { changesOf, sanitiseData } from '../../../app/views/index.ts';
-import type { AuthoredFile } from '../../../domain/changes/authorship.ts';
+import type { AuthoredChanges } from '../../../domain/changes/authorship.ts';
 import type { Millis, SessionId } from '../../../domain/ids.ts';
 import { memoize } from '../../../domain/memoize.ts';
 import type { RunState } from '../../../events/index.ts';
@@ -16,7 +16,7 @@ export class ChangeAuthors {
   #known: {
     readonly session: SessionId;
     readonly acts: string;
-    readonly files: readonly AuthoredFile[] | null;
+    readonly changes: AuthoredChanges | null;
   } | null = null;
   #asking = false;
   #asked: Millis = Number.NEGATIVE_INFINITY;
@@ -26,14 +26,14 @@ export class ChangeAuthors {
   }
 
   /** The authors as they were read last; null before that. */
-  of({ session, agents, phase }: Pick<RunState, 'session' | 'agents' | 'phase'>): readonly AuthoredFile[] | null {
+  of({ session, agents, phase }: Pick<RunState, 'session' | 'agents' | 'phase'>): AuthoredChanges | null {
     const done = actsOf(agents);
-    if (session === null || done === '') return null;
+    if (session === null || (done === '' && phase !== 'finished')) return null;
     // The person may have changed files until the end.
     const acts = `${phase} ${done}`;
     const known = this.#known?.session === session ? this.#known : null;
     if (known?.acts !== acts) this.#ask(session, acts);
-    return known?.files ?? null;
+    return known?.changes ?? null;
   }
 
   /** Reads them again at once: files were changed by the person. */
@@ -47,9 +47,9 @@ export class ChangeAuthors {
     if (projectService.authors === undefined || this.#asking || world.elapsed() - this.#asked < REST) return;
     this.#asking = true;
     this.#asked = world.elapsed();
-    void projectService.authors(session).then((files) => {
+    void projectService.authors(session).then((changes) => {
       this.#asking = false;
-      this.#known = { session, acts, files: files === null ? null : sanitiseData(files) };
+      this.#known = { session, acts, changes: changes === null ? null : sanitiseData(changes) };
       changed();
     }, fail);
   }

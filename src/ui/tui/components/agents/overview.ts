@@ -2,7 +2,7 @@
 import type { Line } from '../../../../app/views/index.ts';
 import { agentTime, countWords, formatDuration, formatLimit, inOrder, lineWidth } from '../../../../app/views/index.ts';
 import { neverRan, progressOf, runShare, runSpending, spread, toLabel } from '../../../../app/views/index.ts';
-import { touchedFiles } from '../../../../app/views/index.ts';
+import { authorsText, touchedFiles } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import type { SoundPlan } from '../../../../domain/plan/plan.ts';
 import { wavesOf } from '../../../../domain/plan/plan-view.ts';
@@ -139,7 +139,7 @@ const files = ({ state }: Context, width: number): readonly Line[] =>
   touchedFiles(state).map((file) =>
     spread(
       [tint(file.made ? 'A ' : 'M ', file.made ? 'ok' : 'warn'), tint(toLabel(file.path), 'fg')],
-      [tint('  ', 'fg'), ...countSpans(file), tint(`  ${file.by.map(toLabel).join(', ')}`, 'muted')],
+      [tint('  ', 'fg'), ...countSpans(file), tint(`  ${toLabel(authorsText(file))}`, 'muted')],
       width,
     ),
   );

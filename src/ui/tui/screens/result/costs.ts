@@ -3,7 +3,7 @@ import { agentTime, aligned, changesOf, clip, comparedSums, comparedTasks } from
 import { plural, fit, fitText, formatCost, formatDuration, formatShare } from '../../../../app/views/index.ts';
 import { formatShares, formatTokens, indentOf, type Ink, inOrder, type Line } from '../../../../app/views/index.ts';
 import { type Measures, modelName, neverRan, runSpending, runTime, shareOf } from '../../../../app/views/index.ts';
-import { sharesByModel, span, toLabel, touchedFiles, wrap } from '../../../../app/views/index.ts';
+import { authorsText, sharesByModel, span, toLabel, touchedFiles, wrap } from '../../../../app/views/index.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../../../../domain/budget.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
@@ -224,7 +224,7 @@ export function fileLines(context: Context, width: number): readonly Line[] {
     [...heading(plural(files.length, 'file')), span('  '), ...countSpans({ added, removed })],
     ...files.map((file): Line => {
       const counts = countSpans(file);
-      const by = file.by.map(toLabel).join(', ');
+      const by = toLabel(authorsText(file));
       const right: Line = [...counts, tint(`  ${by}`, 'muted')];
       const room = Math.max(8, Math.min(60, width - 36));
       return fit(

@@ -26,6 +26,13 @@ const itemsIn = (state: RunState, by: Grouping): readonly ReviewItem[] =>
 
 const selectedOf = ({ by, at }: ReviewView, { state }: Context): ReviewItem | undefined => itemsIn(state, by)[at];
 
+/** Selects the change with this number, or the nearest one. */
+const movedTo = (ui: ReviewView, { state }: Context, at: number): ReviewView => ({
+  ...ui,
+  at: Math.max(0, Math.min(at, itemsIn(state, ui.by).length - 1)),
+  top: 0,
+});
+
 const isAccepted = ({ accepted: known }: Context, key: string): boolean => known?.has(key) === true;
 
 const none = (ui: ReviewView, context: Context): string | null => (selectedOf(ui, context) === undefined ? NONE : null);
@@ -79,10 +86,7 @@ function commentDialog(item: ReviewItem, state: RunState): Dialog {
 const PAGE = 20;
 
 const REVIEW_KEYS: readonly Binding<ReviewView>[] = [
-  bind('review.move', (ui, context, key) => {
-    const most = itemsIn(context.state, ui.by).length - 1;
-    return { ui: { ...ui, at: Math.max(0, Math.min(most, ui.at + stepOf(key, PAGE))), top: 0 } };
-  }),
+  bind('review.move', (ui, context, key) => ({ ui: movedTo(ui, context, ui.at + stepOf(key, PAGE)) })),
   bind('review.scroll', (ui, _, key) => ({
     ui: { ...ui, top: Math.max(0, ui.top + (key === 'left' || key === 'h' ? -5 : 5)) },
   })),
@@ -95,17 +99,8 @@ const REVIEW_KEYS: readonly Binding<ReviewView>[] = [
   bind('review.group', (ui, context) => {
     const key = selectedOf(ui, context)?.key;
     const by = cycled(GROUPINGS, ui.by);
-    return {
-      ui: {
-        ...ui,
-        by,
-        at: Math.max(
-          0,
-          itemsIn(context.state, by).findIndex((one) => one.key === key),
-        ),
-        top: 0,
-      },
-    };
+    const at = itemsIn(context.state, by).findIndex((one) => one.key === key);
+    return { ui: movedTo({ ...ui, by }, context, at) };
   }),
   bind('review.back', (_, { state }) => ({ app: { show: state.phase === 'finished' ? 'result' : 'run' } })),
 ];
@@ -236,15 +231,12 @@ export const reviewScreen: Screen<ReviewView> = {
     right: runNumbers(context, width),
   }),
   body: (ui, context, size) => ({ lines: sized(reviewBody(ui, context, size), size.width, size.height) }),
-  settle: (ui, { state }) => settled(ui, { ...ui, at: Math.max(0, Math.min(ui.at, itemsIn(state, ui.by).length - 1)) }),
+  settle: (ui, context) => settled(ui, { ...ui, at: movedTo(ui, context, ui.at).at }),
   position(ui, context) {
     const items = itemsIn(context.state, ui.by);
     if (items.length === 0) return '';
     const done = items.filter(({ key }) => isAccepted(context, key)).length;
     return `${ui.at + 1} of ${plural(items.length, 'change')}, ${done} accepted`;
   },
-  input: (ui, context, input) =>
-    input.is === 'wheel'
-      ? { ui: { ...ui, at: Math.max(0, Math.min(itemsIn(context.state, ui.by).length - 1, ui.at + input.by)), top: 0 } }
-      : null,
+  input: (ui, context, input) => (input.is === 'wheel' ? { ui: movedTo(ui, context, ui.at + input.by) } : null),
 };

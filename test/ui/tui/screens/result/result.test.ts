@@ -85,7 +85,7 @@ describe('the result screen', () => {
     const version = { blob: 'x', mode: '100644' };
     const file = { path: 'src/a.ts', start: version, now: version, steps: [] };
     const agents = [...story.state.agents.keys()].slice(1, 2);
-    const state = withAuthors(story.state, [{ ...file, hunks: [{ agents, ...hunk }] }]);
+    const state = withAuthors(story.state, { files: [{ ...file, hunks: [{ agents, ...hunk }] }] });
     const rows = textOf(resultScreen.first, ended('completed', { ...story, state }), 120, 38).split('\n');
     expect(rows[2]).toMatch(/^│ 1 file changed, \+2 -1 {2,}/);
   });
