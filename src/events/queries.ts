@@ -1,4 +1,5 @@
 /** Questions to a run's state that several modules ask. Pure; `now` is passed in. */
+import { takeTurns } from '../domain/plan/writes.ts';
 import { firstLine } from '../domain/text/text.ts';
 import { MAIN } from '../domain/agents/role.ts';
 import { limitTokens, tokensOf } from '../domain/budget.ts';
@@ -41,17 +42,23 @@ export function mainAgent({ agents }: Pick<RunState, 'agents'>): AgentId {
   return ROOT;
 }
 
-/** The agents that a planned one follows because both may change the same files, with the reason. */
+/** The agents that a planned one follows because both may change the same files, with the reason; with which it takes turns, once they run. */
 export function comesAfter(
   { plan, agents }: Pick<RunState, 'plan' | 'agents'>,
   { taskId }: AgentState,
 ): readonly { readonly id: AgentId; readonly because: string }[] {
-  const after = plan?.tasks.find(({ id }) => id === taskId)?.after ?? [];
-  if (after.length === 0) return [];
-  return [...agents.values()].flatMap(({ id, taskId: task }) =>
-    after.flatMap((one) => (one.task === task ? [{ id, because: one.because }] : [])),
-  );
+  const task = plan?.tasks.find(({ id }) => id === taskId);
+  if (plan === null || task === undefined) return [];
+  const turns = plan.tasks.flatMap((other) => (takeTurns(task, other) ? [[other.id, TURNS] as const] : []));
+  const after = new Map([...(task.after ?? []).map((one) => [one.task, one.because] as const), ...turns]);
+  if (after.size === 0) return [];
+  return [...agents.values()].flatMap(({ id, taskId: of, status }) => {
+    const because = of === null ? undefined : after.get(of);
+    return because === undefined || (because === TURNS && status === 'pending') ? [] : [{ id, because }];
+  });
 }
+
+const TURNS = 'they take turns';
 
 /** Amounts used and reserved by calls in flight; limits apply to the sum. */
 export interface Committed {

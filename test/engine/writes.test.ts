@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
 import { z } from 'zod';
-import { AGENT, ROLES, testRun, type TestRun } from '../support/run.ts';
+import { pendingWords } from '../../src/app/views/index.ts';
+import { AGENT, filed, ROLES, testRun, type TestRun } from '../support/run.ts';
 
 const [S1, S2] = [AGENT('ROOT::S1'), AGENT('ROOT::S2')];
 
@@ -23,6 +24,11 @@ const course = (run: TestRun): readonly string[] =>
     return event.type === 'agent.finished' && event.agent !== 'ROOT' ? [`end ${event.agent}: ${event.outcome}`] : [];
   });
 
+const pendingIn = (run: TestRun): string => {
+  const two = run.state().agents.get(S2);
+  return two === undefined ? '' : pendingWords(two, run.state());
+};
+
 describe('Two tasks that may change the same file', () => {
   it.each([
     ['completes', 'completed'],
@@ -40,6 +46,34 @@ describe('Two tasks that may change the same file', () => {
     expect(run.state().plan?.tasks[1]?.after).toEqual([
       { task: 'a', because: 'src/** and src/*.ts may be the same files' },
     ]);
+  });
+
+  it('take turns where a person says so: never at once, and the one that is ready first goes first', async () => {
+    let waits = '';
+    const run = testRun({
+      ...filed(
+        plan(
+          oracle('first', {}),
+          oracle('a', { writes: ['src/**'], dependsOn: ['first'] }),
+          oracle('b', { writes: ['src/*.ts'], alongside: ['a'] }),
+        ),
+      ),
+      person: false,
+      script: async ({ agent, purpose }) => {
+        if (purpose.is !== 'work') return undefined;
+        const S3 = AGENT('ROOT::S3');
+        // It begins although an earlier task of the plan may change the same files, which waits for it then.
+        if (agent === S1) await run.until(({ agents }) => agents.get(S3)?.status === 'running');
+        if (agent === S3) await run.until(({ agents }) => agents.get(S1)?.outcome === 'completed');
+        if (agent === S3) waits = pendingIn(run);
+        return undefined;
+      },
+    });
+    await run.result;
+    expect(waits).toBe('waiting for #3 oracle 3 (they take turns)');
+    const own = course(run).filter((line) => !line.includes(S1));
+    expect(own).toEqual([`begin ROOT::S3`, `end ROOT::S3: completed`, `begin ${S2}`, `end ${S2}: completed`]);
+    expect(run.state().plan?.tasks.map(({ after = [] }) => after)).toEqual([[], [], []]);
   });
 
   it('two oracles that may change nothing run at the same time', async () => {

@@ -355,5 +355,5 @@ function writesEditText(
     return `${name}: may change ${edit.writes === null ? 'what its role may' : writesText(edit.writes)}`;
   return edit.others.length === 0
     ? `${name}: waits for tasks that may change the same files`
-    : `${name}: may run in parallel with ${reshape.allNamed(plan, edit.others)}`;
+    : `${name}: takes turns with ${reshape.allNamed(plan, edit.others)}`;
 }

@@ -400,7 +400,7 @@ export function plannerForm(
 
 /**
  * The plan in a model's answer, without null properties. Undefined when there is none, or more than one. Only a person may decide that two
- * tasks that change the same files run in parallel. */
+ * tasks that change the same files take turns. */
 export function planIn(answer: string): unknown {
   const plan = objectIn(answer, 'tasks');
   const withoutNull = (key: string, value: unknown): unknown =>

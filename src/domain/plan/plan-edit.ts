@@ -24,7 +24,7 @@ export const PlanEdit = z.discriminatedUnion('is', [
   z.strictObject({ is: z.literal('writes'), task, writes: Globs.nullable() }),
   /** All checks of a task; empty: none. Without `attempts` their number stays. */
   z.strictObject({ is: z.literal('checks'), task, checks: DraftChecks, attempts: Attempts.exactOptional() }),
-  /** All tasks that may run in parallel with it although both may change the same files; others wait again. */
+  /** All tasks that take turns with it where both may change the same files; others wait in order again. */
   z.strictObject({ is: z.literal('alongside'), task, others: TaskIds }),
   /** Whether it works in a tree of its own, or in the project. */
   z.strictObject({ is: z.literal('tree'), task, tree: z.enum(TREES) }),

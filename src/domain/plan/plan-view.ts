@@ -5,7 +5,7 @@ import type { MandatoryReview } from '../agents/agent.ts';
 import { fromMicro, type TaskId, toMicro, type Usd } from '../ids.ts';
 import type { PlanTask, SoundPlan } from './plan.ts';
 import { type DraftCheck, USUAL_ATTEMPTS, writtenCheck } from './task-checks.ts';
-import { waitsFor } from './writes.ts';
+import { takeTurns, waitsFor } from './writes.ts';
 
 /** Tasks by their longest chain of dependencies. For display only: a task starts as soon as its own dependencies are done. */
 export function wavesOf(plan: SoundPlan): readonly (readonly PlanTask[])[] {
@@ -129,12 +129,13 @@ function timesOf(plan: SoundPlan, maxParallel: number): ReadonlyMap<TaskId, Time
   let running: PlanTask[] = [];
   let now = 0;
   while (ready.length > 0 || running.length > 0) {
-    const free = Math.max(0, maxParallel - running.length);
-    for (const task of ready.slice(0, free)) {
+    for (const task of ready) {
+      if (running.length >= maxParallel) break;
+      if (running.some((other) => takeTurns(task, other))) continue;
       times.set(task.id, { start: now, end: now + task.estimatedSeconds + reviewSeconds(plan, task) });
       running.push(task);
     }
-    ready = ready.slice(free);
+    ready = ready.filter(({ id }) => !times.has(id));
     const endOf = (task: PlanTask): number => times.get(task.id)?.end ?? now;
     now = running.reduce((soonest, task) => Math.min(soonest, endOf(task)), Number.POSITIVE_INFINITY);
     const ended = running.filter((task) => endOf(task) <= now);

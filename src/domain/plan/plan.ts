@@ -49,7 +49,7 @@ const PlanTask = z.strictObject({
     .max(1000)
     .readonly()
     .exactOptional(),
-  /** Tasks that a person allows to run in parallel although both may change the same files; absent: none. */
+  /** Tasks with which it takes turns, by a person's choice, where both may change the same files: neither is first by order; absent: none. */
   alongside: TaskIds.exactOptional(),
   maySpawn: z.boolean(),
   permissions: Permissions.exactOptional(),

@@ -43,8 +43,8 @@ export function writesText(writes: readonly string[]): string {
 
 /**
  * The tasks with what each waits for, for the order alone: of two that may change the same file and do not wait for each other anyway, the later one
- * in the plan waits for the earlier one. `tasks` are in topological order, and stay so. A pair of which one says `alongside`, or works in a
- * tree of its own, is left as it is. */
+ * in the plan waits for the earlier one. `tasks` are in topological order, and stay so. A pair that takes turns (`alongside`), or of which one
+ * works in a tree of its own, is left as it is. */
 export function putInOrder(tasks: readonly PlanTask[]): readonly PlanTask[] {
   const places = new Map(tasks.map(({ id }, place) => [id, place]));
   const meetings = new Map<string, string | null>();
@@ -89,7 +89,7 @@ class Places {
   }
 }
 
-/** Whether a person allowed the two to run in parallel although they may change the same files. */
+/** Whether a person lets the two take turns where they may change the same files: neither waits for the other's result. */
 const areAlongside = (a: PlanTask, b: PlanTask): boolean =>
   (a.alongside ?? []).includes(b.id) || (b.alongside ?? []).includes(a.id);
 
@@ -117,14 +117,17 @@ function meetingText(a: readonly string[], b: readonly string[]): string | null 
   return coversAll([other]) ? `both may change ${one}` : `${one} and ${other} may be the same files`;
 }
 
-/** Whether the two may change the same file and no person allowed them to run in parallel. */
+/** Whether the two may change the same file, so that they never run at the same time. */
 export const mustBeApart = (a: PlanTask, b: PlanTask): boolean =>
-  a.id !== b.id && !areAlongside(a, b) && !areInOwnTrees(a, b) && meetingText(a.writes, b.writes) !== null;
+  a.id !== b.id && !areInOwnTrees(a, b) && meetingText(a.writes, b.writes) !== null;
+
+/** Whether no order keeps the two apart. */
+export const takeTurns = (a: PlanTask, b: PlanTask): boolean => areAlongside(a, b) && mustBeApart(a, b);
 
 /** All tasks that a task waits for: its dependencies, and those it is ordered after. */
 export const waitsFor = ({ dependsOn, after = [] }: PlanTask): readonly TaskId[] =>
   after.length === 0 ? dependsOn : [...dependsOn, ...after.map(({ task }) => task)];
 
-/** The tasks that this one may run in parallel with because a person removed the order. */
+/** The tasks with which this one takes turns because a person removed the order. */
 export const alongsideOf = (plan: SoundPlan, task: PlanTask): readonly PlanTask[] =>
   plan.tasks.filter((other) => other.id !== task.id && areAlongside(task, other));

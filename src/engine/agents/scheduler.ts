@@ -45,6 +45,8 @@ export class Scheduling<Id> {
   private jobs: readonly Job<Id>[];
   private readonly outcomes: Map<Id, AgentOutcome>;
   private readonly running = new Set<Id>();
+  /** Jobs that wait for nothing but their turn, in the order in which they were ready. */
+  private ready: ReadonlySet<Id> = new Set();
   /** Open questions about failures, and the way to withdraw each. */
   private readonly choosing = new Map<Id, { readonly blocked: readonly Id[]; readonly moot: AbortController }>();
   /** Running jobs that continue with further work after their present run. */
@@ -128,9 +130,9 @@ export class Scheduling<Id> {
   private advance(): void {
     if (!this.stopped) {
       const stuck = this.stuck();
-      for (const job of this.waiting()) {
-        if (this.mayStart(job, stuck)) this.start(job.id, this.retried.delete(job.id));
-      }
+      const ready = new Set(this.waiting().flatMap((job) => (this.isReady(job, stuck) ? [job.id] : [])));
+      this.ready = new Set([...[...this.ready].filter((id) => ready.has(id)), ...ready]);
+      for (const id of this.ready) if (!this.isApart(id)) this.start(id, this.retried.delete(id));
       this.askAboutFailures();
     }
     const idle = this.choosing.size === 0 && this.waiting().length === 0;
@@ -139,10 +141,14 @@ export class Scheduling<Id> {
     this.finish();
   }
 
-  private mayStart({ id, needs, after = [] }: Job<Id>, stuck: ReadonlySet<Id>): boolean {
-    const isReady = needs.every((need) => this.outcomes.has(need) && !this.isUnsatisfied(need));
-    if (!isReady || after.some((other) => this.isToCome(other) && !stuck.has(other))) return false;
-    return ![...this.running].some((other) => this.plan.mustNotOverlap?.(id, other) === true);
+  private isReady({ needs, after = [] }: Job<Id>, stuck: ReadonlySet<Id>): boolean {
+    const hasNeeds = needs.every((need) => this.outcomes.has(need) && !this.isUnsatisfied(need));
+    return hasNeeds && !after.some((other) => this.isToCome(other) && !stuck.has(other));
+  }
+
+  /** Whether it has to wait until one that runs has ended. */
+  private isApart(id: Id): boolean {
+    return [...this.running].some((other) => this.plan.mustNotOverlap?.(id, other) === true);
   }
 
   private isToCome(id: Id): boolean {

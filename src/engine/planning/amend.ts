@@ -343,7 +343,7 @@ function permissionWords({ before, after }: PlanComparison, old: PlanTask, task:
   );
 }
 
-/** Where it works, tasks that it must now follow, and tasks that it may now run beside. */
+/** Where it works, tasks that it must now follow, and tasks with which it now takes turns. */
 function orderWords(look: PlanComparison, old: PlanTask, task: PlanTask): readonly string[] {
   const [before, now] = [old.after ?? [], task.after ?? []];
   const come = now.filter((one) => !before.some((other) => other.task === one.task));
@@ -351,7 +351,7 @@ function orderWords(look: PlanComparison, old: PlanTask, task: PlanTask): readon
   return [
     old.tree === task.tree ? '' : `works ${treeText(task)}`,
     ...come.map((one) => `waits for ${nameIn(look, one.task)}: ${one.because}`),
-    beside.length === 0 ? '' : `may run in parallel with ${namesIn(look, beside)}`,
+    beside.length === 0 ? '' : `takes turns with ${namesIn(look, beside)}`,
   ];
 }
 

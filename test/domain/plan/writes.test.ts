@@ -7,6 +7,8 @@ import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
 import { scheduleOf, toPersonForm, toPlannerForm, wavesOf } from '../../../src/domain/plan/plan-view.ts';
 import type { SoundPlan } from '../../../src/domain/plan/plan.ts';
 import { planIn } from '../../../src/domain/plan/check-plan.ts';
+import { orderLines } from '../../../src/app/views/index.ts';
+import { planDigest } from '../../../src/domain/digest.ts';
 import { waitsFor } from '../../../src/domain/plan/writes.ts';
 import { check, contextFor, planOf, task } from '../../support/plans.ts';
 
@@ -42,7 +44,7 @@ describe('What a task may change', () => {
     expect(made).toEqual({ ok: false, fault: [{ task: 'a', problem: 'writes: "../b" leads outside the project' }] });
   });
 
-  it('is what a planner says: null is the whole project, and it can not let tasks run side by side', () => {
+  it('is what a planner says: null is the whole project, and it can not let tasks take turns', () => {
     const answer = { reason: '', tasks: [{ id: 'a', description: 'x', writes: null, alongside: ['b'] }] };
     expect(planIn(JSON.stringify(answer))).toEqual({ reason: '', tasks: [{ id: 'a', description: 'x' }] });
   });
@@ -100,12 +102,21 @@ describe('Two tasks that may change the same file', () => {
     }
   });
 
-  it('run side by side where a person says so, which is kept through other edits and can be taken back', () => {
+  it('take turns where a person says so, which is kept through other edits and can be taken back', () => {
     const before = plan(tester('a', ['src/**']), tester('b', ['src/**']));
     const edit: PlanEdit = { is: 'alongside', task: task('b'), others: [task('a')] };
-    expect(editText(edit, before, before)).toBe('#2 tester: may run in parallel with #1 tester');
+    expect(editText(edit, before, before)).toBe('#2 tester: takes turns with #1 tester');
     const beside = edited(before, edit);
     expect(orders(beside)).toEqual([]);
+    const [first, second] = scheduleOf(beside, 4);
+    expect([second?.start, beside.tasks.map((one) => orderLines(beside, one))]).toEqual([
+      first?.end,
+      [
+        ['takes turns with #2 tester: the one that is ready first goes first'],
+        ['takes turns with #1 tester: the one that is ready first goes first'],
+      ],
+    ]);
+    expect(planDigest(beside)).not.toBe(planDigest(before));
     const later = edited(beside, { is: 'describe', task: task('a'), description: 'other' });
     expect([orders(later), later.tasks[1]?.alongside]).toEqual([[], ['a']]);
     expect(planOf(JSON.parse(JSON.stringify(toPersonForm(later))))).toEqual(later);

@@ -42,6 +42,16 @@ describe('jobs that come after others without needing them', () => {
     expect((await running.done).stopped).toBe(false);
   });
 
+  it('take their turns in the order in which they were ready', async () => {
+    const jobs = [after(0, []), after(1, [], [4]), after(2, [], [3]), after(3, []), after(4, [])];
+    const { told, end } = byHand(jobs, new Map(), (one, other) => one < 3 && other < 3);
+    await end(3, 'completed');
+    await end(4, 'completed');
+    await end(0, 'completed');
+    await end(2, 'completed');
+    expect(told.flatMap(([what, id]) => (what === 'start' ? [id] : []))).toEqual([0, 3, 4, 2, 1]);
+  });
+
   it('never run beside what they must be apart from, and all end, whatever happens', async () => {
     const property = fc.asyncProperty(
       dag,

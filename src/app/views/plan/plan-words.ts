@@ -219,11 +219,13 @@ export function writableText(task: PlanTask, canWrite: boolean): string | null {
 /** The order of a task in lines: `after #2 tester: both may change src/**`. */
 export const orderLines = (plan: SoundPlan, task: PlanTask): readonly string[] => [
   ...(task.after ?? []).map((one) => `after ${nameOf(plan, one.task)}: ${one.because}`),
-  ...alongsideOf(plan, task).map((other) => `parallel to ${nameOf(plan, other.id)}: you removed the order`),
+  ...alongsideOf(plan, task).map(
+    (other) => `takes turns with ${nameOf(plan, other.id)}: the one that is ready first goes first`,
+  ),
 ];
 
-/** The tasks that a person may allow to run in parallel: those ordered before or after it, and those already allowed. */
-export function parallelCandidates(plan: SoundPlan, task: PlanTask): readonly PlanTask[] {
+/** The tasks with which it may take turns: those ordered before or after it, and those with which it does. */
+export function turnCandidates(plan: SoundPlan, task: PlanTask): readonly PlanTask[] {
   const beside = alongsideOf(plan, task);
   const isOrdered = (a: PlanTask, b: PlanTask): boolean => (a.after ?? []).some((one) => one.task === b.id);
   return plan.tasks.filter((other) => isOrdered(task, other) || isOrdered(other, task) || beside.includes(other));

@@ -5,7 +5,7 @@ import { dropWarning, neighbourPlan, NO_PLAN, parseWrites, PLAN_EDITS, planAgain
 import { plannedTask, redoEdit, SAME_PLAN, setBudget, setModel, undoEdit } from '../../../app/actions/index.ts';
 import { IS_YES, wrongUse } from '../../../app/process/index.ts';
 import { outlookLines, plainPlanLines, planFigures } from '../../../app/reports/index.ts';
-import { orderLines, approvalText, parallelCandidates, writableText } from '../../../app/views/index.ts';
+import { orderLines, approvalText, turnCandidates, writableText } from '../../../app/views/index.ts';
 import { type Budget, typedBudget } from '../../../domain/budget.ts';
 import { ROOT } from '../../../domain/ids.ts';
 import { cappedEffort, EFFORTS } from '../../../domain/models/provider.ts';
@@ -83,7 +83,7 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
       if (globs === '') throw cancelled(...writesLines(task, session));
       return { is: 'writes', task: task.id, writes: parseWrites(globs) };
     }),
-    editOf(PLAN_EDITS.alongside, beside),
+    editOf(PLAN_EDITS.alongside, turns),
     editOf(PLAN_EDITS.checks, checks),
   ),
 ];
@@ -347,14 +347,14 @@ function checks({ id, checks: before = [], attempts }: PlanTask, typed: string):
   return { is: 'checks', task: id, checks: typed === 'none' ? [] : [...before, ...readChecks(typed)] };
 }
 
-function beside(task: PlanTask, numbers: string, session: LineSession): PlanEdit {
+function turns(task: PlanTask, numbers: string, session: LineSession): PlanEdit {
   if (numbers === '') throw cancelled(...writesLines(task, session));
   if (numbers === 'own') return { is: 'tree', task: task.id, tree: 'own' };
   if (numbers === 'project') return { is: 'tree', task: task.id, tree: 'shared' };
   const others = tasksNamed(session, numbers);
-  const ordered = parallelCandidates(planOf(session), task);
+  const ordered = turnCandidates(planOf(session), task);
   const unordered = others.find((other) => !ordered.includes(other));
-  if (unordered !== undefined) throw wrongUse(`it has no order with ${unordered.role} to remove`);
+  if (unordered !== undefined) throw wrongUse(`it has no order with ${unordered.role}`);
   return { is: 'alongside', task: task.id, others: idsOf(others) };
 }
 

@@ -1,7 +1,7 @@
 /** Parts of the dialogs about a plan: names of tasks, forms that become one edit, their fields, and the check of an edit. */
 import { askedName } from '../../../domain/plan/estimate.ts';
 import { formatWrites, parseWrites } from '../../../app/actions/index.ts';
-import { formatTimeLimit, formatTokens, type Line, parallelCandidates, priceText } from '../../../app/views/index.ts';
+import { formatTimeLimit, formatTokens, type Line, turnCandidates, priceText } from '../../../app/views/index.ts';
 import { type Budget, typedLimit } from '../../../domain/budget.ts';
 import { TaskId } from '../../../domain/ids.ts';
 import { cappedEffort, type Effort, EFFORTS } from '../../../domain/models/provider.ts';
@@ -293,7 +293,7 @@ type FormEdit = Extract<PlanEdit, { readonly is: 'form' }>;
 
 export function orderDialog(of: Subject): Dialog {
   const { plan, task } = of;
-  const others = parallelCandidates(plan, task);
+  const others = turnCandidates(plan, task);
   const isBeside = ({ id, alongside = [] }: PlanTask): boolean =>
     alongside.includes(task.id) || (task.alongside ?? []).includes(id);
   const choices = others.map((other) => choice(other.id, whyOrdered(of, other), nameOf(plan, other)));
@@ -302,17 +302,17 @@ export function orderDialog(of: Subject): Dialog {
   const places = TREES.map((tree) =>
     choice(tree, tree === 'own' ? 'waits for nobody, merged when it is done' : '', treeText({ tree })),
   );
-  const parallel = choices.length === 0 ? [] : [checksField('beside', 'Parallel', beside, choices)];
-  return editForm(of, `Order of ${titleOf(of)}`, [choiceField('tree', 'Works', now, places), ...parallel], (values) => {
+  const turns = choices.length === 0 ? [] : [checksField('turns', 'Take turns', beside, choices)];
+  return editForm(of, `Order of ${titleOf(of)}`, [choiceField('tree', 'Works', now, places), ...turns], (values) => {
     const tree = TREES.find((one) => one === values.texts['tree']) ?? now;
     // In a tree of its own a task has no order with other writers.
     if (tree !== now) return ok({ is: 'tree', task: task.id, tree });
-    return ok({ is: 'alongside', task: task.id, others: choices.length === 0 ? [] : readIds(values, 'beside') });
+    return ok({ is: 'alongside', task: task.id, others: choices.length === 0 ? [] : readIds(values, 'turns') });
   });
 }
 
 function whyOrdered({ task }: Subject, other: PlanTask): string {
   const behind = (one: PlanTask, first: PlanTask): readonly string[] =>
     (one.after ?? []).flatMap(({ task: id, because }) => (id === first.id ? [because] : []));
-  return [...behind(task, other), ...behind(other, task)].join('; ') || 'you removed the order';
+  return [...behind(task, other), ...behind(other, task)].join('; ') || 'they take turns';
 }

@@ -39,7 +39,7 @@ const COVERED: Readonly<Record<string, string>> = {
   move: 'plan.moveDown plan.moveUp',
   permissions: 'plan.permissions',
   writes: 'plan.writes',
-  beside: 'plan.order',
+  turns: 'plan.order',
   checks: 'plan.checks',
   graph: 'run.graph',
   show: 'run.open run.checks run.tab run.unfold detail.enter',

@@ -2,7 +2,7 @@
 import type { Interaction } from '../../../../app/actions/index.ts';
 import { acceptPlan, cancelPlan, isApproved, NO_PLAN, PLAN_EDITS, planAgain } from '../../../../app/actions/index.ts';
 import { redoEdit, undoEdit, whyNotEdit } from '../../../../app/actions/index.ts';
-import { parallelCandidates } from '../../../../app/views/index.ts';
+import { turnCandidates } from '../../../../app/views/index.ts';
 import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
@@ -55,7 +55,7 @@ const whyNotFew =
 const whyNotOrder: WhyNot = (ui, context) => {
   const plan = shownPlan(ui, context);
   const task = plan === null ? null : selectedTask(ui, plan);
-  return plan === null || task === null || task.tree === 'own' || parallelCandidates(plan, task).length > 0
+  return plan === null || task === null || task.tree === 'own' || turnCandidates(plan, task).length > 0
     ? null
     : 'No other task may change the same files.';
 };

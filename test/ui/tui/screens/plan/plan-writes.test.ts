@@ -47,7 +47,7 @@ describe('dialogs about files that a task may change', () => {
     expect(asked.check(typed('../elsewhere/**'))).not.toBeNull();
   });
 
-  it('o lists the tasks that wait for each other for their files, with the reason, and lets them run side by side or in an own tree', () => {
+  it('o lists the tasks that wait for each other for their files, with the reason, and lets them take turns or work in an own tree', () => {
     const meeting = planOf({
       reason: '',
       tasks: ['a', 'b'].map((id) => ({ id, description: `do ${id}`, role: 'oracle', estimatedTokens: 4000 })),
@@ -61,11 +61,12 @@ describe('dialogs about files that a task may change', () => {
     const [place, field] = asked.fields;
     expect(place).toMatchObject({ is: 'choice', value: 'shared', choices: [{ value: 'own' }, { value: 'shared' }] });
     expect(field).toMatchObject({ is: 'checks', values: [], choices: [{ value: 'b', whyNot: null }] });
-    expect(asked.then(values({}, { beside: ['b'] }))).toEqual(
+    expect(field).toHaveProperty('label', 'Take turns');
+    expect(asked.then(values({}, { turns: ['b'] }))).toEqual(
       edits({ is: 'alongside', task: task('a'), others: [task('b')] }),
     );
     const own: PlanEdit = { is: 'tree', task: task('a'), tree: 'own' };
-    expect(asked.then(values({ tree: 'own' }, { beside: [] }))).toEqual(edits(own));
+    expect(asked.then(values({ tree: 'own' }, { turns: [] }))).toEqual(edits(own));
     const apart = form('o', applied(state, own), 'a');
     expect(apart.fields).toHaveLength(1);
     expect(apart.then(values({ tree: 'shared' }))).toEqual(edits({ ...own, tree: 'shared' }));
