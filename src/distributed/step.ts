@@ -18,7 +18,7 @@ export type TreeAt = z.output<typeof TreeAt>;
 const Step = z.strictObject({
   id: z.string(),
   name: z.string(),
-  repeat: z.enum(['safe', 'keyed', 'never']),
+  repeat: z.enum(['safe', 'never']),
   body: z.string(),
   parts: z.array(z.string()),
   /** The state of the agent's tree in which it begins; absent: it needs none. */

@@ -22,7 +22,7 @@ export interface ScriptedWorker {
 const Output = z.object({ agent: z.string(), line: z.string(), by: z.string(), stopped: z.boolean() });
 
 export interface StepOptions {
-  readonly repeat?: 'safe' | 'keyed' | 'never';
+  readonly repeat?: 'safe' | 'never';
   readonly ms?: number;
   readonly signal?: AbortSignal;
   /** It keeps something in the database when it has run. */

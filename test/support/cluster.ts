@@ -25,7 +25,7 @@ export interface TestCluster {
   readonly double: Double;
   readonly postgres: Postgres;
   /** `config`: its configuration beside the models and the cluster. */
-  worker(how?: { readonly config?: string }): Promise<WorkerProcess>;
+  worker(how?: { readonly config?: string; readonly slots?: number }): Promise<WorkerProcess>;
   /** Another machine of the same person, with nothing but the configuration. */
   elsewhere(own?: Machine['env']): Machine;
   /** Copies the person's key there. */
@@ -33,11 +33,11 @@ export interface TestCluster {
   end(): Promise<void>;
 }
 
-/** A machine whose configuration names a cluster with a fresh database, which is prepared. */
-export async function openTestCluster(rules: readonly Rule[], files: Files = LEDGER): Promise<TestCluster> {
+/** A machine whose configuration names a cluster with a fresh database, which is prepared. `more`: of the person's configuration. */
+export async function openTestCluster(rules: readonly Rule[], files: Files = LEDGER, more = ''): Promise<TestCluster> {
   const postgres = await startPostgres();
   const env = { MIMIR_DATABASE: postgres.url };
-  const config = 'cluster: { databaseEnv: MIMIR_DATABASE }\n';
+  const config = `cluster: { databaseEnv: MIMIR_DATABASE }\n${more}`;
   const { machine, double } = await ownModel('anthropic', { script: { rules }, files, config, env });
   const { code, err } = await machine.mimir('cluster', 'migrate');
   if (code !== 0) throw new Error(err);
@@ -46,12 +46,12 @@ export async function openTestCluster(rules: readonly Rule[], files: Files = LED
     machine,
     double,
     postgres,
-    async worker({ config: more = '' } = {}) {
+    async worker({ config: own = '', slots = 8 } = {}) {
       const cache = mkdtempSync(join(machine.home, 'cache-'));
-      const own = join(cache, 'config');
-      cpSync(join(machine.home, 'config'), own, { recursive: true });
-      appendFileSync(join(own, 'mimir/config.yml'), more);
-      const worker = await startWorker({ ...machine.env, XDG_CACHE_HOME: cache, XDG_CONFIG_HOME: own });
+      const folder = join(cache, 'config');
+      cpSync(join(machine.home, 'config'), folder, { recursive: true });
+      appendFileSync(join(folder, 'mimir/config.yml'), own);
+      const worker = await startWorker({ ...machine.env, XDG_CACHE_HOME: cache, XDG_CONFIG_HOME: folder }, slots);
       workers.push(worker);
       return worker;
     },
@@ -72,9 +72,12 @@ export async function openTestCluster(rules: readonly Rule[], files: Files = LED
   };
 }
 
-async function startWorker(env: Machine['env']): Promise<WorkerProcess> {
+async function startWorker(env: Machine['env'], slots: number): Promise<WorkerProcess> {
   const [node = '', ...program] = PUBLISHED;
-  const child = spawn(node, [...program, 'worker'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(node, [...program, 'worker', '--slots', String(slots)], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let out = '';
   const ended = new Promise<number | null>((done) => child.once('exit', done));
   const ready = new Promise<string>((done, failed) => {

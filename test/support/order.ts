@@ -3,7 +3,7 @@ import { relative, sep } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Folders by how long their files take; all others come after. */
-const LONG = ['journeys', 'security', 'golden', 'package', 'cli', 'app', 'ui/lines', 'tools', 'store'];
+const LONG = ['journeys', 'conformance', 'security', 'golden', 'package', 'cli', 'app', 'ui/lines', 'tools', 'store'];
 const TESTS = new URL('..', import.meta.url).pathname;
 
 export class SlowFoldersFirst extends BaseSequencer {

@@ -6,12 +6,12 @@ import type { Loaded } from '../../config/index.ts';
 import * as distributed from '../../distributed/index.ts';
 import { type AgentId, isForeign, type ModelId, OFFLINE, providerOf, ROOT, type SessionId } from '../../domain/ids.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
-import { serialQueue } from '../../domain/serial-queue.ts';
+import { turns } from '../../domain/serial-queue.ts';
 import { isForced, type RunState, UNKNOWN_EFFECT } from '../../events/index.ts';
+import { orAborted } from '../../engine/gate/index.ts';
 import type { RunOptions } from '../../engine/run/index.ts';
 import type { OpenModels } from '../../models/index.ts';
 import type { DayLedger } from '../../ports/daily-budget.ts';
-import type { ModelFault } from '../../ports/model.ts';
 import { relayToRun } from '../../remote/index.ts';
 import { placeOf } from '../client/index.ts';
 import type { Tool, ToolContext, ToolOutput, ToolPort } from '../../ports/tool.ts';
@@ -96,6 +96,8 @@ interface AgentPlace {
   /** The name of its tree here; null where nothing of it is merged. */
   readonly tree: string | null;
   at: distributed.TreeAt;
+  /** Those of the tools that use it: what changes it runs alone, because each step says in which state it begins. */
+  readonly inTurn: ReturnType<typeof turns>;
 }
 
 class Side implements ClusterSide {
@@ -110,7 +112,6 @@ class Side implements ClusterSide {
   private endLines: () => void = () => undefined;
   /** By agent, and by the name of its tree: a later attempt, or one that resolves conflicts, works in another. */
   private readonly places = new Map<AgentId, Map<string | null, Promise<AgentPlace>>>();
-  private readonly queues = new Map<AgentId, ReturnType<typeof serialQueue>>();
 
   constructor(
     run: ClusterRun,
@@ -159,7 +160,6 @@ class Side implements ClusterSide {
   async ended(agent: AgentId | null): Promise<void> {
     if (agent !== null) {
       this.places.delete(agent);
-      this.queues.delete(agent);
       return this.cluster.ended(agent);
     }
     this.endLines();
@@ -187,21 +187,36 @@ class Side implements ClusterSide {
   }
 
   private async runTool(tool: Tool, input: unknown, context: ToolContext): Promise<ToolOutput> {
-    const { agent, sandbox, reads, room, writes, workingDir, judges, signal } = context;
-    const place = await this.placeOf(agent, context);
+    const { agent, workspace, signal } = context;
+    // All who work in a tree give their steps to the worker of the agent whose tree it is.
+    const owner = workspace === undefined ? agent : this.ownerOf(workspace).id;
+    const place = await this.placeOf(owner, context);
     if (!place.ok) return { ok: false, text: `Not run: its tree could not be sent to a worker: ${place.fault}` };
+    const turn = Promise.withResolvers<boolean>();
+    const done = place.value.inTurn(tool.repeat === 'never', () => {
+      turn.resolve(true);
+      return signal.aborted ? Promise.resolve(STOPPED) : this.runAt(owner, place.value, tool, { input, context });
+    });
+    return (await orAborted(turn.promise, signal, false)) ? done : STOPPED;
+  }
+
+  private async runAt(
+    owner: AgentId,
+    place: AgentPlace,
+    tool: Tool,
+    { input, context }: { readonly input: unknown; readonly context: ToolContext },
+  ): Promise<ToolOutput> {
+    const { agent, sandbox, reads, room, writes, workingDir, judges, signal } = context;
     const sent = { agent, sandbox, ...defined({ reads, room, writes, workingDir, judges }) };
     const body: StepBody = { is: 'tool', tool: tool.name, input, context: sent };
-    const { place: part, at: tree } = place.value;
-    const step = { ...this.named(`tool ${tool.name}`), repeat: tool.repeat, body: JSON.stringify(body), tree };
-    const result = await this.cluster.perform(agent, { ...step, parts: [part] }, signal, (text) =>
-      context.onOutput(text),
-    );
-    if (result === null) return { ok: false, text: tool.repeat === 'safe' ? 'stopped' : UNKNOWN_EFFECT };
+    const named = this.named(`tool ${tool.name}`);
+    const step = { ...named, repeat: tool.repeat, body: JSON.stringify(body), tree: place.at, parts: [place.place] };
+    const result = await this.cluster.perform(owner, step, signal, (text) => context.onOutput(text));
+    if (result === null) return tool.repeat === 'safe' ? STOPPED : { ok: false, text: UNKNOWN_EFFECT };
     if (result.is === 'unknown') return { ok: false, text: WORKER_LOST };
     if (result.is === 'refused') return { ok: false, text: `Not run: ${result.because}` };
     this.tellWorker(agent, result.worker);
-    const followed = result.tree === undefined ? ok(undefined) : await this.follow(agent, place.value, result.tree);
+    const followed = result.tree === undefined ? ok(undefined) : await this.follow(place, result.tree);
     const output = ToolResult.parse(JSON.parse(result.output));
     if (followed.ok) return output;
     return { ok: false, text: `${output.text}\n\nIts changes could not be fetched from the worker: ${followed.fault}` };
@@ -227,17 +242,18 @@ class Side implements ClusterSide {
   }
 
   private makePlace(agent: AgentId, tree: string | null): Promise<AgentPlace> {
-    const made = tree === null ? this.sendProject(agent) : this.sendTree(tree, this.baseOf(agent));
+    const made = tree === null ? this.sendProject(agent) : this.sendTree(tree, this.ownerOf(tree).base);
     const at = { chain: `${this.run.session}/${agent}/${world.name(8)}`, n: 0, commit: null };
-    const place = made.then((sent) => ({ place: JSON.stringify(sent), tree, at }));
+    const place = made.then((sent) => ({ place: JSON.stringify(sent), tree, at, inTurn: turns() }));
     this.places.set(agent, (this.places.get(agent) ?? new Map<string | null, Promise<AgentPlace>>()).set(tree, place));
     return place;
   }
 
-  private baseOf(agent: AgentId): string {
-    const base = this.run.state()?.agents.get(agent)?.ownTree?.base;
-    if (base === undefined) throw new PlaceFault('it has no tree');
-    return base;
+  /** The agent whose tree it is; its children work there as well. */
+  private ownerOf(tree: string): { readonly id: AgentId; readonly base: string } {
+    for (const { id, ownTree } of this.run.state()?.agents.values() ?? [])
+      if (ownTree?.name === tree) return { id, base: ownTree.base };
+    throw new Error(`no agent has the tree ${tree}`);
   }
 
   private async sendProject(agent: AgentId): Promise<Place> {
@@ -258,19 +274,15 @@ class Side implements ClusterSide {
   }
 
   /** Brings the tree here to a state of the tree there. */
-  private follow(agent: AgentId, place: AgentPlace, to: distributed.TreeAt): Promise<Result<void, string>> {
-    const queue = this.queues.get(agent) ?? serialQueue();
-    this.queues.set(agent, queue);
-    return queue(async () => {
-      const { tree, at } = place;
-      if (at.n >= to.n || to.commit === null) return ok(undefined);
-      const { store } = this.cluster;
-      const states = await store.trees(at.chain, at.n, to.n);
-      const packs = await store.read(states.map(({ pack }) => pack));
-      const done = tree === null ? ok(undefined) : await this.run.transport.follow(tree, packs, to.commit, signal);
-      if (done.ok) place.at = to;
-      return done;
-    });
+  private async follow(place: AgentPlace, to: distributed.TreeAt): Promise<Result<void, string>> {
+    const { tree, at } = place;
+    if (to.commit === null) return ok(undefined);
+    const { store } = this.cluster;
+    const states = await store.trees(at.chain, at.n, to.n);
+    const packs = await store.read(states.map(({ pack }) => pack));
+    const done = tree === null ? ok(undefined) : await this.run.transport.follow(tree, packs, to.commit, signal);
+    if (done.ok) place.at = to;
+    return done;
   }
 
   /** Models that every worker can call are asked there; others, and what is no language model, here. */
@@ -311,18 +323,23 @@ class Side implements ClusterSide {
   ): ReturnType<OpenModels['call']> {
     const body: StepBody = { is: 'model', request };
     const parts = [system, tools, ...turns].map((part) => JSON.stringify(part));
-    const named = { ...this.named(`model ${request.model}`), repeat: 'keyed' as const };
+    if (stop.aborted) return fail({ is: 'aborted', message: 'stopped' });
+    // Each repetition is a call of its own, which the gate reserves.
+    const named = { ...this.named(`model ${request.model}`), repeat: 'never' as const };
     const step = { ...named, body: JSON.stringify(body), parts };
     const result = await this.cluster.perform(request.agent, step, stop, onText);
-    const no = (is: ModelFault['is'], message: string): Result<never, ModelFault> => fail({ is, message });
-    if (result === null) return no('aborted', 'stopped');
-    if (result.is === 'done') {
-      this.tellWorker(request.agent, result.worker);
-      return ReplyOutput.parse(JSON.parse(result.output));
-    }
-    return no('refused', result.is === 'refused' ? result.because : 'the worker does not know what became of the call');
+    // The provider may bill all of it.
+    const input = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+    const spent = { input, output: request.maxOutputTokens, cacheRead: 0, cacheWrite: 0 };
+    if (result === null) return fail({ is: 'aborted', message: 'stopped', spent });
+    if (result.is === 'unknown') return fail({ is: 'cut', message: 'the worker that made the call was lost', spent });
+    if (result.is === 'refused') return fail({ is: 'refused', message: result.because });
+    this.tellWorker(request.agent, result.worker);
+    return ReplyOutput.parse(JSON.parse(result.output));
   }
 }
+
+const STOPPED: ToolOutput = { ok: false, text: 'stopped' };
 
 /** Milliseconds of a pause whose length the provider does not tell. */
 const SHORT_PAUSE = 1000;
