@@ -7,9 +7,10 @@ import { authorsOf } from '../../domain/changes/authorship.ts';
 import type { ChangedFile, FileVersion } from '../../domain/changes/changes.ts';
 import { tried } from '../../domain/result.ts';
 import type { RecordedActs } from '../../ports/changes.ts';
-import { denied, type Root } from '../paths/root.ts';
+import { denied, kindAt, type Root } from '../paths/root.ts';
 import { decode, isBinary } from '../process/output.ts';
 import { keepBytes, readContents } from '../trees/contents.ts';
+import { filesIn } from '../trees/stage.ts';
 import { isFreshFile } from '../process/kept-folders.ts';
 import type { Snapshots } from '../trees/tree.ts';
 import { attempted, type RepositoryFacts, type TreeStore } from '../trees/store.ts';
@@ -103,10 +104,8 @@ export function fileNow(
   name: string,
   acts: readonly Pick<ChangedFile, 'before' | 'after'>[],
 ): FileNow | null {
-  const parents = name.split('/').slice(0, -1);
-  const isPlain = parents.every((_, at) => kindOf(path.join(root.path, ...parents.slice(0, at + 1))) === 'folder');
   const file = path.join(root.path, name);
-  const kind = isPlain ? kindOf(file) : null;
+  const kind = kindAt(root.path, name);
   if (kind === 'link') {
     const bytes = Buffer.from(tried(() => readlinkSync(file), ''));
     return { version: { blob: blobId(facts, bytes), mode: LINK }, bytes, isDos: false };
@@ -124,28 +123,18 @@ export function fileNow(
   return { version: { blob, mode }, bytes, isDos: false };
 }
 
-function kindOf(place: string): 'file' | 'folder' | 'link' | null {
-  const stat = lstatSync(place, { throwIfNoEntry: false });
-  if (stat === undefined) return null;
-  return stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : stat.isSymbolicLink() ? 'link' : null;
-}
-
 const blobId = ({ format }: Pick<RepositoryFacts, 'format'>, bytes: Uint8Array): string =>
   createHash(format).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 
 /** The files of a tree with these names; none where the tree is gone with the history of the project. */
 async function versionsIn(
-  { store, facts, signal }: ContentPlace,
+  place: ContentPlace,
   tree: string,
   names: ReadonlySet<string>,
 ): Promise<Map<string, FileVersion>> {
-  const listed = await attempted(() => store.git(facts, ['ls-tree', '-r', '-z', tree], signal));
-  return new Map(
-    (listed.ok ? listed.value : '').split('\0').flatMap((line): readonly (readonly [string, FileVersion])[] => {
-      const [, mode = '', blob = '', name = ''] = /^(\d+) blob (\w+)\t(.*)$/s.exec(line) ?? [];
-      return names.has(name) ? [[name, { blob, mode }]] : [];
-    }),
-  );
+  const all = await attempted(() => filesIn(place, tree));
+  const found = [...(all.ok ? all.value : [])].filter(([name]) => names.has(name));
+  return new Map(found.map(([name, { mode, object }]) => [name, { blob: object, mode }]));
 }
 
 /** The hunks of each file between its start and now, as git finds them. Throws `TreeFault`. */

@@ -388,6 +388,14 @@ const unescaped = (place: string): string =>
 /** The real path; empty when it does not exist. */
 export const realPlace = (place: string): readonly string[] => tried(() => [realpathSync.native(place)], []);
 
+/** What a name of the root is, without following a link; null: nothing, or it is reached by a link. */
+export function kindAt(root: string, name: string): 'file' | 'folder' | 'link' | null {
+  const parent = path.posix.dirname(name);
+  const stats = lstatSync(path.join(root, name), { throwIfNoEntry: false });
+  if (stats === undefined || (parent !== '.' && kindAt(root, parent) !== 'folder')) return null;
+  return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : stats.isSymbolicLink() ? 'link' : null;
+}
+
 export const isFolder = (place: string): boolean => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 
 // Names that tell which process made a file, so that a later process can see whether its maker still lives.

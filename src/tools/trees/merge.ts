@@ -167,7 +167,7 @@ interface Choice {
 /** Input of `INDEX_INFO`: each path in conflict as one side has it. */
 async function sideLines(staging: staged.Staging, { tree, stages, stage, of, ids }: Choice): Promise<string> {
   // Of a file with a new name on each side, git's stages have a merged content with signs of conflict.
-  const own = await entriesIn(staging, of);
+  const own = await staged.filesIn(staging, of);
   const gone: string[] = [];
   const there: Stage[] = [];
   for (const name of new Set(stages.map((one) => one.path))) {
@@ -176,28 +176,11 @@ async function sideLines(staging: staged.Staging, { tree, stages, stage, of, ids
     gone.push(name);
     if (chosen === undefined) continue;
     const at = aside === undefined ? name : name.slice(0, -aside.length - 1);
-    if (at !== name) gone.push(at, ...(await entriesIn(staging, tree, `${at}/`)).keys());
+    if (at !== name) gone.push(at, ...(await staged.filesIn(staging, tree, `${at}/`)).keys());
     there.push({ ...chosen, ...own.get(at), path: at });
   }
   const lines = there.map(({ mode, object, path: name }) => `${mode} ${object}\t${name}\0`).join('');
   return `${removals(staging.facts, gone)}${lines}`;
-}
-
-type Entry = Pick<Stage, 'mode' | 'object'>;
-
-/** The files of a tree by their names; those below a folder, named with `/` at its end. */
-async function entriesIn(
-  { store, facts, signal }: staged.Staging,
-  tree: string,
-  ...below: readonly string[]
-): Promise<ReadonlyMap<string, Entry>> {
-  const lines = (await store.git(facts, ['ls-tree', '-r', '-z', tree, '--', ...below], signal)).split('\0');
-  return new Map(
-    lines.flatMap((line) => {
-      const [, mode = '', object = '', name = ''] = /^(\d+) \w+ (\w+)\t(.*)$/s.exec(line) ?? [];
-      return name === '' ? [] : [[name, { mode, object }]];
-    }),
-  );
 }
 
 /**
@@ -243,7 +226,7 @@ async function writeEntries({ staging, tree }: Scanned, entries: readonly staged
 
 /** Writes the new files into a folder of Mimir's own, with the line ends that the attributes of `result` ask for; returns the folder. */
 async function checkOut(own: staged.Staging, result: string, entries: readonly staged.TreeEntry[]): Promise<string> {
-  const all = [...(await entriesIn(own, result))];
+  const all = [...(await staged.filesIn(own, result))];
   const attributes = all.filter(([name]) => path.posix.basename(name) === '.gitattributes');
   const lines = attributes.map(([name, { mode, object }]) => `${mode} ${object}\t${name}\0`).join('');
   await staged.inIndex(own, staged.INDEX_INFO, { input: `${staged.newerLines(entries)}${lines}` });
@@ -297,7 +280,7 @@ const MEANWHILE = 'has changed in the project meanwhile';
 
 /** Whether the project has a folder of this name with files that are known. */
 const isFolderOf = async (staging: staged.Staging, tree: string, name: string): Promise<boolean> =>
-  (await entriesIn(staging, tree, `${name}/`)).size > 0;
+  (await staged.filesIn(staging, tree, `${name}/`)).size > 0;
 
 /** Writes the difference as a patch for `git apply`. */
 export async function writePatch(

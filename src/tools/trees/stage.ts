@@ -36,6 +36,21 @@ export interface TreeEntry {
   readonly path: string;
 }
 
+/** The files of a tree by their names; those below a folder, named with `/` at its end. */
+export async function filesIn(
+  { store, facts, signal }: Pick<Staging, 'store' | 'facts' | 'signal'>,
+  tree: string,
+  ...below: readonly string[]
+): Promise<ReadonlyMap<string, Pick<TreeEntry, 'mode' | 'object'>>> {
+  const lines = (await store.git(facts, ['ls-tree', '-r', '-z', tree, '--', ...below], signal)).split('\0');
+  return new Map(
+    lines.flatMap((line) => {
+      const [, mode = '', object = '', name = ''] = /^(\d+) \w+ (\w+)\t(.*)$/s.exec(line) ?? [];
+      return name === '' ? [] : [[name, { mode, object }]];
+    }),
+  );
+}
+
 const GITLINK = '160000';
 
 /**

@@ -51,17 +51,12 @@ async function packTree(
   const { objects } = placesOf(options.root, options.stateDir, name);
   const { tree } = await theirTree(scanned, options, { name, base });
   const last = facts.commit;
-  const whole =
-    last === null
-      ? null
-      : history?.of === last
-        ? history.pack
-        : await packOf(staging, `${last}\n`, [], 'may be too long');
+  const whole = last === null ? null : history?.of === last ? history.pack : await packOf(staging, `${last}\n`, []);
   // Without its history the project is a commit without a parent.
   const head = whole === null ? null : last;
   const commit = await commitOf(staging, base, head, [objects]);
   const content = await commitOf(staging, tree, commit, [objects]);
-  const rest = await packOf(staging, `${content}\n${head === null ? '' : `^${head}\n`}`, [objects]);
+  const rest = await shortPackOf(staging, `${content}\n${head === null ? '' : `^${head}\n`}`, [objects]);
   return {
     base,
     commit,
@@ -74,35 +69,28 @@ async function packTree(
   };
 }
 
-/** A pack of what `revisions` name, as for `git pack-objects --revs`. Null where that may be too long, and is. */
-async function packOf(staging: staged.Staging, revisions: string, objects: readonly string[]): Promise<Uint8Array>;
-async function packOf(
-  staging: staged.Staging,
-  revisions: string,
-  objects: readonly string[],
-  may: 'may be too long',
-): Promise<Uint8Array | null>;
+/** A pack of what `revisions` name, as for `git pack-objects --revs`. Null where it is too long. */
 async function packOf(
   { store, facts, signal }: staged.Staging,
   revisions: string,
   objects: readonly string[],
-  may?: 'may be too long',
 ): Promise<Uint8Array | null> {
   const folder = path.join(store.folder(facts), `packing-${randomBytes(6).toString('hex')}`);
   fs.mkdirSync(folder, { mode: 0o700 });
   try {
     const to = path.join(folder, 'pack');
     await store.git(facts, ['pack-objects', '--revs', '--quiet', to], signal, { input: revisions, objects });
-    const file = fs.readdirSync(folder).find((name) => name.endsWith('.pack')) ?? '';
-    const { size } = fs.statSync(path.join(folder, file));
-    if (size <= PACK_BYTES) return fs.readFileSync(path.join(folder, file));
-    if (may !== undefined) return null;
-    throw new TreeFault(
-      `a pack of the project has ${Math.ceil(size / 1024 / 1024)} MiB; at most ${PACK_BYTES / 1024 / 1024} MiB can be sent`,
-    );
+    const file = path.join(folder, fs.readdirSync(folder).find((name) => name.endsWith('.pack')) ?? '');
+    return fs.statSync(file).size > PACK_BYTES ? null : fs.readFileSync(file);
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function shortPackOf(...of: Parameters<typeof packOf>): Promise<Uint8Array> {
+  const pack = await packOf(...of);
+  if (pack !== null) return pack;
+  throw new TreeFault(`a pack of the project has more than ${PACK_BYTES / 1024 / 1024} MiB, which cannot be sent`);
 }
 
 /** The state of the tree since `commit`, which this store has; null where nothing has changed. */
@@ -117,7 +105,7 @@ async function stepOf(
   const before = await treeOf(staging, commit);
   if (tree === before) return null;
   const now = await commitOf(staging, tree, commit);
-  return { commit: now, pack: await packOf(staging, `${now}\n^${commit}\n`, []) };
+  return { commit: now, pack: await shortPackOf(staging, `${now}\n^${commit}\n`, []) };
 }
 
 const treeOf = async ({ store, facts, signal }: staged.Staging, commit: string): Promise<string> =>

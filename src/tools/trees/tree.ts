@@ -11,7 +11,7 @@ import { serialQueue } from '../../domain/serial-queue.ts';
 import type { Since, TreeChanges, TreeId, TreePort } from '../../ports/tree.ts';
 import type { Change } from '../files/diff.ts';
 import { withoutSecrets } from '../git/git.ts';
-import { insideName } from '../paths/root.ts';
+import { insideName, kindAt } from '../paths/root.ts';
 import { toolEnvironment } from '../process/environment.ts';
 import { capLines, capText, LINE_COLUMNS } from '../process/output.ts';
 import { keepContents, keepFile } from './contents.ts';
@@ -222,13 +222,10 @@ async function rulesNow(staging: staged.Staging): Promise<IgnoreRules> {
 /** The rules in force when the project had the content of `tree`. */
 async function rulesOfTree(staging: staged.Staging, tree: string): Promise<IgnoreRules> {
   const { store, facts, signal } = staging;
-  const listed = await store.git(facts, ['ls-tree', '-r', '-z', tree], signal);
-  const found = listed.split('\0').flatMap((line) => {
-    const [, object = '', name = ''] = /^100\d{3} blob (\w+)\t(.*)$/s.exec(line) ?? [];
-    return path.posix.basename(name) === IGNORE_FILE ? [{ object, name }] : [];
-  });
   const known = new Map<string, string>();
-  for (const { object, name } of found) known.set(name, await store.git(facts, ['cat-file', 'blob', object], signal));
+  for (const [name, { mode, object }] of await staged.filesIn(staging, tree))
+    if (path.posix.basename(name) === IGNORE_FILE && mode.startsWith('100'))
+      known.set(name, await store.git(facts, ['cat-file', 'blob', object], signal));
   return rulesOf(staging, known);
 }
 
@@ -305,15 +302,7 @@ const othersUnder = (staging: staged.Staging, text: string, kind: 'all' | 'folde
   staged.inIndex(staging, ['ls-files', '--others', '-z', `--exclude-from=${write(staging, kind, text)}`]);
 
 /** True for a file or a link with exactly this name and no link on the way, since git follows none. */
-export function isOwnFile(root: string, name: string): boolean {
-  const parts = name.split('/');
-  return parts.every((_, at) => {
-    const stats = lstatSync(path.join(root, ...parts.slice(0, at + 1)), { throwIfNoEntry: false });
-    return at < parts.length - 1
-      ? stats?.isDirectory() === true
-      : stats?.isFile() === true || stats?.isSymbolicLink() === true;
-  });
-}
+export const isOwnFile = (root: string, name: string): boolean => ['file', 'link'].includes(kindAt(root, name) ?? '');
 
 /** How far file timestamps may lag behind the system's clock, in milliseconds. */
 const COARSE = 100;
