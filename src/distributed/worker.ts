@@ -1,7 +1,6 @@
 /**
  * A worker: carries out the steps of agents. Each agent is a workflow of the durable engine that receives steps and records the result of each, so
- * that a recorded step never runs again, on whichever worker the workflow continues. What a step does is the performer's.
- */
+ * that a recorded step never runs again, on whichever worker the workflow continues. What a step does is the performer's. */
 import { randomUUID } from 'node:crypto';
 import { DBOS, Error as EngineError } from '@dbos-inc/dbos-sdk';
 import { messageOf } from '../domain/result.ts';

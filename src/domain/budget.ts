@@ -73,8 +73,7 @@ export const tokensOf = (usage: Usage): number => usage.input + usage.output + u
 
 /**
  * Tokens as limits count them: input, output and cache writes in full, cache reads at a tenth, rounded up. A long conversation is read from
- * the cache at every turn for about a tenth of the price; counted in full, it would end ordinary work. Displays and totals use `tokensOf`.
- */
+ * the cache at every turn for about a tenth of the price; counted in full, it would end ordinary work. Displays and totals use `tokensOf`. */
 export const limitTokens = ({ input, output, cacheRead, cacheWrite }: Usage): number =>
   input + output + cacheWrite + Math.ceil(cacheRead / 10);
 

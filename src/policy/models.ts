@@ -159,8 +159,7 @@ export interface NoModel {
 
 /**
  * The requested model if it is allowed and usable; otherwise the first such of the role; then of `allowedModels` or, without such a list, one of the
- * same grade from the catalogue; then the offline analyst if no provider is configured; otherwise a refusal that names the rules.
- */
+ * same grade from the catalogue; then the offline analyst if no provider is configured; otherwise a refusal that names the rules. */
 export function chooseModel(wish: ModelRequest): Result<ChosenModel, NoModel> {
   const asked = wish.asked ?? wish.fallbacks[0] ?? null;
   if (asked === null) return instead(wish, 'offline', builtIn(`role ${wish.role} names no model`));
@@ -356,8 +355,7 @@ function isTaken(name: string, isKnown: boolean, terms: Terms | null, { allowedM
 
 /**
  * Why a reply from `answered` to a call of `asked` must not be used; null when it may. Another name must be allowed by the person, or be an unknown
- * name of a private server where no rule restricts models. The answering model is also judged as if requested, so that no forbidden model is used.
- */
+ * name of a private server where no rule restricts models. The answering model is also judged as if requested, so that no forbidden model is used. */
 export function answerProblem(
   asked: ModelId,
   answered: ModelId,

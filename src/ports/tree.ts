@@ -29,8 +29,7 @@ export interface Since {
 export interface TreePort {
   /**
    * The project as it is now. Ignored files count if a commit has them, if they are ignore files, if a file tool wrote them, or if they
-   * changed outside folders that were ignored at the beginning of the run. `since` is absent for the first call of a run.
-   */
+   * changed outside folders that were ignored at the beginning of the run. `since` is absent for the first call of a run. */
   now(signal: AbortSignal, since?: Since): Promise<Result<TreeId, string>>;
   /** The changes from `from` to `to`, both returned by `now` or by a tool's proposal. */
   changes(from: TreeId, to: TreeId, signal: AbortSignal, since?: Since): Promise<Result<TreeChanges, string>>;

@@ -1,7 +1,6 @@
 /**
  * The interface to own trees of agents: a copy of the project in which one agent works, and its merge into the project. The engine decides when a
- * tree is made and merged and records it; here is only how. Trees are named by the engine and lie in the state directory until they are removed.
- */
+ * tree is made and merged and records it; here is only how. Trees are named by the engine and lie in the state directory until they are removed. */
 import type { CommandChanges } from '../domain/changes/changes.ts';
 import type { Result } from '../domain/result.ts';
 import type { TreeChanges, TreeId } from './tree.ts';

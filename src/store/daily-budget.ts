@@ -1,8 +1,7 @@
 /**
  * What all runs of this person use in a day, on this machine: one SQLite database in the state directory for all projects.
  * A promise and the look at its limits are one transaction across processes; a promise that nobody settles stays charged.
- * The logs are the truth: a ledger that is gone, replaced or behind is made from them anew. Which limits there are is policy's.
- */
+ * The logs are the truth: a ledger that is gone, replaced or behind is made from them anew. Which limits there are is policy's. */
 import { tried } from '../domain/result.ts';
 import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -304,8 +304,7 @@ type Dependency = ReturnType<typeof declaredIn>[number];
 
 /**
  * How one kind of manifest is read. `opens`: the line that opens a section, its first group is the kind; null where the whole file is
- * one. `closes`: the line that closes it; null where the line that opens it holds the names itself. `name`: a name in a line.
- */
+ * one. `closes`: the line that closes it; null where the line that opens it holds the names itself. `name`: a name in a line. */
 type Reader = (typeof MANIFESTS.manifests)[number];
 
 const GLOBS = [...new Set(MANIFESTS.manifests.map(({ file }) => file))];

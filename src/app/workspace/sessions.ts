@@ -91,8 +91,7 @@ export const dayLedgerFor = (rules: Rules, stateDir: string): DayLedger | null =
 
 /**
  * A finished session in the form of a live one: all events at once, and no commands. `recorded` gives its events in order, anew on each iteration,
- * possibly without outputs; `at` reads one event whole. If the log has no end, running agents are shown as interrupted.
- */
+ * possibly without outputs; `at` reads one event whole. If the log has no end, running agents are shown as interrupted. */
 export function pastRun(session: SessionId, recorded: Iterable<MimirEvent>, at: NonNullable<Controls['at']>): Controls {
   const end = endOf(session, recorded);
   const reason = 'this session is over: n starts another task';

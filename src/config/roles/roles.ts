@@ -110,8 +110,7 @@ const projectFiles = (folder: RoleFolder): readonly string[] =>
 
 /**
  * The roles of the folders, in their order. A user's file may replace a built-in role of the same name with the same or fewer tools; an
- * administrator's may replace any; only an organisation may describe one of its mandatory reviews (`forced`); a project's replaces none.
- */
+ * administrator's may replace any; only an organisation may describe one of its mandatory reviews (`forced`); a project's replaces none. */
 function readRoles(
   folders: readonly RoleFolder[],
   forced: readonly string[],

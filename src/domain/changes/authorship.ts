@@ -1,7 +1,6 @@
 /**
  * Whose each changed line of a run is. The acts on a file are replayed in the order of the log, from its content at the start to its
- * content now. What changed between two acts is the person's. Pure: contents and the final hunks come from the caller.
- */
+ * content now. What changed between two acts is the person's. Pure: contents and the final hunks come from the caller. */
 import type { FileVersion, VersionChange } from './changes.ts';
 import type { AgentId } from '../ids.ts';
 import { linesOf, stepsBetween } from '../text/line-steps.ts';

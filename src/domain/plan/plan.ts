@@ -1,7 +1,6 @@
 /**
  * The stages of a plan: written by a model or a person (`DraftPlan`, both spellings) -> checked against roles, models and limits
- * (`SoundPlan`, see check-plan.ts) -> approved (a digest over exactly what was shown; every agent start compares it).
- */
+ * (`SoundPlan`, see check-plan.ts) -> approved (a digest over exactly what was shown; every agent start compares it). */
 import { z } from 'zod';
 import { MandatoryReview, ModelChoice } from '../agents/agent.ts';
 import { Cost, Count, Globs, LongText, TaskIds, ToolNames } from '../bounds.ts';

@@ -1,7 +1,6 @@
 /**
  * Starts every task whose dependencies are done, and checks again whenever one ends. There are no waves: a fast branch never waits for a
- * slow one. Dependants of a failed task wait for a choice; a partial answer counts as an answer. The slots limit how many run at once.
- */
+ * slow one. Dependants of a failed task wait for a choice; a partial answer counts as an answer. The slots limit how many run at once. */
 import { type AgentOutcome, isAnswered } from '../../domain/agents/agent.ts';
 
 export interface Job<Id> {

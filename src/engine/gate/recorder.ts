@@ -60,8 +60,7 @@ export function openRecorder(
     takeEarlier: () => folded.take(),
     /**
      * Stored events after `after` (without outputs if so requested), read at the follower's pace, then new events; ends after
-     * `session.finished` or `close`. Memory holds only events recorded while the follower reads the last stored ones, or later.
-     */
+     * `session.finished` or `close`. Memory holds only events recorded while the follower reads the last stored ones, or later. */
     async *events(after: number, how?: Pick<Some, 'outputs'>): AsyncGenerator<MimirEvent> {
       let lastSeq = after;
       for (const event of log.each(session, after, how)) {

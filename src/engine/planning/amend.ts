@@ -245,8 +245,7 @@ function tooMany({ options }: PlanningParts, state: RunState, before: SoundPlan,
 
 /**
  * Added and changed tasks in the order of `after`, each after the dropped tasks that preceded it. Tasks in both plans are named by their
- * position in `before`, which the person knows. Estimates alone are no difference; the order counts only if nothing else changed.
- */
+ * position in `before`, which the person knows. Estimates alone are no difference; the order counts only if nothing else changed. */
 function changesBetween(before: SoundPlan, after: SoundPlan, models: readonly ModelOption[]): readonly PlanChange[] {
   const look: PlanComparison = { before, after, models };
   const lines = after.tasks.flatMap((task): readonly Placed[] => {

@@ -120,8 +120,7 @@ function watched(options: RunOptions, pause: (text: string) => void): RunOptions
 }
 
 /**
- * The spec of `main`, which plans, writes the report and is the parent of unplanned children; its budget is the run's. Fails when it has no model.
- */
+ * The spec of `main`, which plans, writes the report and is the parent of unplanned children; its budget is the run's. Fails when it has no model. */
 export function rootAgent(options: RunOptions): Result<NewAgent, string> {
   const role = roleNamed('main', options.roles);
   if (role === null) throw new Error('the role "main" is missing from the package');

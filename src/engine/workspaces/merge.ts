@@ -1,7 +1,6 @@
 /**
  * Merges one agent's tree into the project. What changes the project is recorded before and after, so that a merge that was cut off is carried to
- * its end, and no merge happens twice. A conflict is a question to a person; unanswered, the work stays in its tree and in a patch.
- */
+ * its end, and no merge happens twice. A conflict is a question to a person; unanswered, the work stays in its tree and in a patch. */
 import type { MergeEnd } from '../../domain/changes/changes.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { plural } from '../../domain/lists.ts';

@@ -42,8 +42,7 @@ export function openWorkspaces(parts: AgentModules) {
   return {
     /**
      * Prepares the agent's tree, runs its `work`, and, when that has completed, calls `merged` in its turn, which merges it. `treesBefore`: the
-     * agents with trees of their own that come earlier in the plan. `again`: a further attempt. Null: the run was stopped.
-     */
+     * agents with trees of their own that come earlier in the plan. `again`: a further attempt. Null: the run was stopped. */
     async around(
       one: NewAgent,
       { treesBefore, again }: { readonly treesBefore: () => readonly AgentId[]; readonly again: boolean },

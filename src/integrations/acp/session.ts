@@ -1,7 +1,6 @@
 /**
  * The conversation with one foreign agent as replies of a model: what it asks and tells while it works on a prompt becomes calls of Mimir's own tools
- * (todos, permissions, what it did), so that rules, approvals, log and screens treat it like any other agent. Its last message is the answer.
- */
+ * (todos, permissions, what it did), so that rules, approvals, log and screens treat it like any other agent. Its last message is the answer. */
 import type { RequestPermissionRequest, RequestPermissionResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { StopReason } from '@agentclientprotocol/sdk';
 import { NO_USAGE, type Usage } from '../../domain/budget.ts';

@@ -1,7 +1,6 @@
 /**
  * Prices and windows from the price library. The library takes a tenth of a second to load, so no run imports this module: the
- * catalogue's prices are in prices.json, and only a person's own models are looked up here. Missing facts are unknown, never guessed.
- */
+ * catalogue's prices are in prices.json, and only a person's own models are looked up here. Missing facts are unknown, never guessed. */
 import { findProvider, type MatchLogic, type ModelInfo, type ModelPrice, type Provider } from '@pydantic/genai-prices';
 import type { Millis } from '../../domain/ids.ts';
 import { defined } from '../../domain/result.ts';

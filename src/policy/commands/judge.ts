@@ -1,7 +1,6 @@
 /**
  * Applies command rules to a shell command. Rules are words, `*` for one word, `**` for the rest. Every program that would run is judged
- * and the strictest rule wins; only a command that was understood completely is ever allowed. The sandbox's limits are not considered here.
- */
+ * and the strictest rule wins; only a command that was understood completely is ever allowed. The sandbox's limits are not considered here. */
 import type { Reason } from '../../domain/reason.ts';
 import type { CommandRule, CommandRules } from '../rules.ts';
 import { rowsOf } from './options.ts';

@@ -358,8 +358,7 @@ function endRunning(): void {
 
 /**
  * Ends what the process of this mark has left running; true when none of it is left. Ends nothing where it started this process.
- * Sandboxes are killed at once: they should have ended with that process, and one that is still being set up ignores SIGTERM.
- */
+ * Sandboxes are killed at once: they should have ended with that process, and one that is still being set up ignores SIGTERM. */
 export async function endLeftBy(dead: string): Promise<boolean> {
   const mark = `${dead}.`;
   if (isMarked('self', mark)) return false;

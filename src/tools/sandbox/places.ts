@@ -35,8 +35,7 @@ const MOST_SOCKETS = 64;
 
 /**
  * Listening file-system sockets that a sandbox could reach: those outside covered folders (`hidden`) or in a shown one. Neither
- * a network namespace nor a read-only mount blocks them. Sockets in the project belong to the person's work and stay.
- */
+ * a network namespace nor a read-only mount blocks them. Sockets in the project belong to the person's work and stay. */
 export function openSockets(root: string, hidden: readonly string[], shown: readonly string[] = []): readonly string[] {
   try {
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n').slice(1);

@@ -414,8 +414,7 @@ const MOST_STARTS = 5;
 
 /**
  * Runs a program in a sandbox to its end, or not at all: `is` is then "not boxed", with the reason in `stderr`. If bubblewrap
- * refuses, nothing of the program has run, and it is planned and started again: a place that was to be covered may have gone.
- */
+ * refuses, nothing of the program has run, and it is planned and started again: a place that was to be covered may have gone. */
 export async function runSandboxed(sandbox: Sandbox, spec: SandboxedCommand, course: Course): Promise<ProgramEnd> {
   for (let start = 1; ; start += 1) {
     const wrapped = await sandbox.wrap(spec);

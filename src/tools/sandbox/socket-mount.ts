@@ -132,8 +132,7 @@ export function agentFolders(stateDir: string, root: string, helpers: Helpers): 
 
 /**
  * Creates, in an agent's folder, the folders of `/tmp` that lead to the home and to `places`. Each gets a mount of its own, so that no command can
- * replace it with a link. Null if the agent has put something else there or a place is a file: then the agent's folder cannot be used.
- */
+ * replace it with a link. Null if the agent has put something else there or a place is a file: then the agent's folder cannot be used. */
 export function mountsIn(folder: string, places: readonly string[]): readonly string[] | null {
   const below = places.filter((place) => place.startsWith('/tmp/'));
   const names = [...new Set([SANDBOX_HOME, ...below].map((place) => place.split('/')[2] ?? ''))];

@@ -1,7 +1,6 @@
 /**
  * Makes own trees of agents: a folder in the state directory with the project as it stands, in a repository of its own that borrows the project's
- * objects. Nothing of the person's repository changes. Once an agent has worked in it, its `.git` is never read or obeyed by Mimir's store.
- */
+ * objects. Nothing of the person's repository changes. Once an agent has worked in it, its `.git` is never read or obeyed by Mimir's store. */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -266,8 +266,7 @@ export function leaveIndex(index: string): void {
 
 /**
  * Gives the index the time at which its files were first looked at. git reads a file again that has changed since the time of the index, and
- * writes the index only when it is done: of a file that changed in between, in the same second as before, nothing else would tell.
- */
+ * writes the index only when it is done: of a file that changed in between, in the same second as before, nothing else would tell. */
 export function backdate(index: string, began: Millis): void {
   const time = (began - CLOCK_MS) / 1000;
   fs.utimesSync(index, time, time);

@@ -358,8 +358,7 @@ const HOW = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color
 
 /**
  * Names sorted by bytes, and the patch. Attributes of the project are ignored, so that none can hide a file from a review. The
- * content of `.env` files and of what policy hides is left out; a long patch keeps its beginning and end. Throws `TreeFault`.
- */
+ * content of `.env` files and of what policy hides is left out; a long patch keeps its beginning and end. Throws `TreeFault`. */
 export async function changesOf(
   store: TreeStore,
   facts: RepositoryFacts,

@@ -7,8 +7,7 @@ import type { Theme } from '../../../domain/theme.ts';
 /**
  * An input. `key` names are: a printable grapheme as itself (`a`, `J`, `?`, `é`), or `enter`, `esc`, `tab`, `backtab`,
  * `backspace`, `delete`, `up`, `down`, `left`, `right`, `home`, `end`, `pageup`, `pagedown`, `space` as ` `, `f1`…;
- * prefixed by `ctrl-`, `alt-`, `shift-` where they change the meaning (`ctrl-c`, `alt-enter`, `shift-enter`, `alt-b`).
- */
+ * prefixed by `ctrl-`, `alt-`, `shift-` where they change the meaning (`ctrl-c`, `alt-enter`, `shift-enter`, `alt-b`). */
 export type Input =
   /** `since`: when the key was pressed, if it repeats; added by the app. */
   | { readonly is: 'key'; readonly key: string; readonly since?: Millis }

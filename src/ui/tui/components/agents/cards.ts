@@ -186,8 +186,7 @@ const NEAR = 0.8;
 
 /**
  * The share of its limits that is shown for an agent. Null without limits, before it starts, and after its end, where a low share would
- * read as remaining work; an agent that came near a limit keeps its share. Null for main, whose limits are those of the run.
- */
+ * read as remaining work; an agent that came near a limit keeps its share. Null for main, whose limits are those of the run. */
 function shareShown(agent: AgentState, { state, now }: Context): LimitShare | null {
   const share = agent.id === ROOT || neverRan(agent) ? null : agentShare(state, agent, now);
   return share === null || (agent.outcome !== null && share.spent < NEAR) ? null : share;
