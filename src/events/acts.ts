@@ -77,8 +77,9 @@ function changesIn(event: ActEvent): CommandChanges | undefined {
 }
 
 type ActEvent = EventOf<Exclude<(typeof ACT_EVENTS)[number], 'forced.began'>>;
+/** What ran before anything had begun is no agent's act. */
 const isAct = (event: MimirEvent): event is MimirEvent & ActEvent =>
-  event.type !== 'forced.began' && ACT_EVENTS.some((type) => type === event.type);
+  event.type !== 'forced.began' && !('first' in event) && ACT_EVENTS.some((type) => type === event.type);
 
 /** An agent has one merge and one check at a time. */
 function callOf(event: ActEvent): string {

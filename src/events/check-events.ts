@@ -9,9 +9,11 @@ type OfCheck<Type extends string> = {
   /** Absent for a child outside of the plan, whose tree is prepared. */
   readonly task?: TaskId;
   readonly attempt: number;
+  /** Run at a person's request before the plan was approved: no part of an agent's work. */
+  readonly first?: true;
 };
 
-/** `attempt` counts rounds of work, 0 is the command that prepares the agent's tree; `last`: run again at the end of the run. */
+/** `attempt` counts rounds of work, 0 is what runs before: `first`, or the command that prepares a tree; `last`: run again at the end of the run. */
 export type CheckEvent =
   | (OfCheck<'check.started'> & { readonly check: Check; readonly tree: string | null; readonly last?: true })
   | (OfCheck<'check.finished'> &
@@ -20,5 +22,5 @@ export type CheckEvent =
         /** What it changed in the project, whole; absent in logs of earlier versions, which have the names alone. */
         readonly changes?: CommandChanges;
       })
-  /** The project as it is now: checks that ran on another tree say nothing about it. */
-  | { readonly type: 'check.compared'; readonly tree: string };
+  /** The project as it is now: checks that ran on another tree say nothing about it. `first`: it is another one than that of the first checks. */
+  | { readonly type: 'check.compared'; readonly tree: string; readonly first?: true };

@@ -6,7 +6,7 @@ import { tokensOf } from '../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../domain/ids.ts';
 import { MAIN } from '../domain/agents/role.ts';
 import { type ByType, type EventOf, type EventType, forType, type MimirEvent } from './event.ts';
-import { comparedChecks, staleChecks } from './checks.ts';
+import { comparedChecks, staleChecks, withCheck, withCheckEnd } from './checks.ts';
 import { AGENT_FOLDS, bodyOf, clock, foldAgent, newAgent } from './fold-agent.ts';
 import { LINES, logLine } from './log-line.ts';
 import { estimateKey } from './queries.ts';
@@ -27,6 +27,8 @@ const RUN_FOLDS = {
     // Whatever ran when the last process ended has run until its last event, not until now.
     ...begunAgain(withLostCalls(withStoppedClocks(state, state.lastAt))),
     stops: [...state.stops, { from: state.lastAt, to: at }],
+    // What was cut off has said nothing, and nobody runs it again by itself.
+    ...(state.firstChecks && { firstChecks: state.firstChecks.filter(({ end }) => end !== null) }),
     budget: event.budget ?? state.budget,
     answering: event.answers === true,
     finished: null,
@@ -110,7 +112,12 @@ const RUN_FOLDS = {
   // During a run, a look at the project follows.
   'merge.finished': (state, { changed }) =>
     changed !== undefined && state.finished !== null ? withChecks(state, staleChecks) : state,
-  'check.compared': (state, { tree }) => comparedWith(state, tree),
+  'check.started': (state, event, at) =>
+    event.first === true ? { ...state, firstChecks: withCheck(state.firstChecks, event, at) } : state,
+  'check.finished': (state, event) =>
+    event.first === true ? { ...state, firstChecks: withCheckEnd(state.firstChecks, event) } : state,
+  'check.compared': (state, { tree, first }) =>
+    first === true ? { ...state, firstChecks: staleChecks(state.firstChecks ?? []) } : comparedWith(state, tree),
   'forced.verdict': (state, event) => ({ ...state, verdicts: [...state.verdicts, bodyOf(event)] }),
   'forced.gate': (state, event) => {
     const { agent, role, trigger } = event;
@@ -234,7 +241,8 @@ function begunAgain(state: RunState): RunState {
 const wasAtWork = ({ status }: AgentState): boolean => status === 'running' || status === 'waiting';
 
 function agentsAfter({ agents }: RunState, event: MimirEvent, at: Millis): RunState['agents'] {
-  const id = 'agent' in event ? event.agent : null;
+  // What ran before anything had begun is no work of main, in whose name it ran.
+  const id = 'agent' in event && !('first' in event) ? event.agent : null;
   const agent = id === null || event.type === 'agent.created' ? undefined : agents.get(id);
   if (!agent) return agents;
   const changed: AgentState = foldAgent(agent, event, at);

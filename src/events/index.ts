@@ -1,6 +1,7 @@
 /** The entrance of the events: the catalogue, the state that is folded from them, and questions to that state. */
 export { ACT_EVENTS, actsIn, type RecordedActs } from './acts.ts';
 export { checkLines, isVerified, plannedChecks, type Verification, verificationOf } from './checks.ts';
+export { firstLines, firstNote, firstSummary } from './checks.ts';
 export * from './control.ts';
 export { withReasons } from './earlier-words.ts';
 export * from './event.ts';

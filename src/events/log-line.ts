@@ -83,13 +83,13 @@ export const LINES = {
     'warn',
     `you ${restored === true ? 'restored' : 'undid'} its changes of ${files.length === 1 ? (files[0] ?? '') : plural(files.length, 'file')}`,
   ],
-  'check.started': ({ check, attempt, last }) => [
+  'check.started': ({ check, attempt, last, first }) => [
     'info',
-    `${attempt === 0 ? 'prepares its tree' : last === true ? 'checks again' : 'checks'}: ${check.run}`,
+    `${first === true ? 'tries' : attempt === 0 ? 'prepares its tree' : last === true ? 'checks again' : 'checks'}: ${check.run}`,
   ],
-  'check.finished': ({ run, passed, exit, failure }) => [
-    passed ? 'info' : 'error',
-    `check ${passed ? 'passed' : 'failed'}: ${run}${passed ? '' : `: ${failure?.text ?? `exit code ${exit ?? '?'}`}`}`,
+  'check.finished': ({ run, passed, exit, failure, first }) => [
+    passed ? 'info' : first === true ? 'warn' : 'error',
+    `${first === true ? 'tried, ' : 'check '}${passed ? 'passed' : 'failed'}: ${run}${passed ? '' : `: ${failure?.text ?? `exit code ${exit ?? '?'}`}`}`,
   ],
   'approval.requested': (event) => ['warn', `asks: ${askedFor(event.request)}`],
   'approval.answered': (event) => ['info', answeredWords(event)],

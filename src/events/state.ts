@@ -287,6 +287,8 @@ export interface RunState {
   /** If nobody can be asked: tasks whose actions will be denied; null: none. */
   readonly unattended: Readonly<Record<Permitted, readonly TaskId[]>> | null;
   readonly approvedDigest: string | null;
+  /** Commands of checks that ran before the approval, the last run of each; absent: none. */
+  readonly firstChecks?: readonly CheckRun[];
   /** In order of creation. */
   readonly agents: ReadonlyMap<AgentId, AgentState>;
   /** Sums over time, oldest first, for charts. */

@@ -25,6 +25,9 @@ export const Command = z.discriminatedUnion('do', [
   /** `digest` is that of the shown plan: refused when the plan has changed since. */
   z.strictObject({ do: z.literal('approve plan'), digest }),
   z.strictObject({ do: z.literal('reject plan') }),
+  /** Runs the checks of the shown plan on the project as it is, which is the approval of these commands; `stop checks` ends that. */
+  z.strictObject({ do: z.literal('try checks'), digest }),
+  z.strictObject({ do: z.literal('stop checks') }),
   /** Makes a new plan for the same task, with a hint for the planner. */
   z.strictObject({ do: z.literal('plan again'), hint: LongText }),
   z.strictObject({

@@ -1,6 +1,6 @@
 /** The screens of which there are golden frames, each in a state that has something of everything. */
 import type { ProjectInfo } from '../../src/ports/project-service.ts';
-import { SessionId } from '../../src/domain/ids.ts';
+import { AgentId, SessionId } from '../../src/domain/ids.ts';
 import type { Session, SessionSetting } from '../support/app-session.ts';
 import { idleLog, spawnedLog, taskLog } from '../support/family-log.ts';
 import { PROJECT_SERVICE } from '../support/fake-run.ts';
@@ -113,6 +113,28 @@ const waiting = (): Recording => {
 };
 const offered = (): Recording => planned(started(new NewRecording()));
 
+/** Two of three checks were tried before anything has begun, and the third is running. */
+function tried(): Recording {
+  const log = offered();
+  const [proposed] = log.events.flatMap((event) => (event.type === 'plan.proposed' ? [event.plan] : []));
+  if (proposed === undefined) throw new Error('no plan');
+  const checks = ['npm test', 'npm run lint', 'npm run build'].map((command) => ({
+    run: command,
+    expect: 0,
+    timeout: 600_000,
+  }));
+  const tasks = proposed.tasks.map((task, at) => (at === 3 ? { ...task, checks } : task));
+  log.at(7, { type: 'plan.edited', plan: { ...proposed, tasks }, edit: 'checks of #4', digest: 'd2' });
+  const of = { agent: AgentId.parse('ROOT'), attempt: 0, first: true } as const;
+  const lines = '1 passed, 1 failed\nFAIL test/refresh.test.ts: expected 1 request, sent 2';
+  for (const [at, check] of checks.entries()) {
+    log.at(8 + at, { type: 'check.started', ...of, check, tree: 't1' });
+    const end = { passed: at > 0, exit: at > 0 ? 0 : 1, lines: at > 0 ? '' : lines, ms: 900, tree: 't1' };
+    if (at < 2) log.at(8 + at, { type: 'check.finished', ...of, run: check.run, ...end });
+  }
+  return log;
+}
+
 const LATER = ['down', 'down', 'down'];
 const run = (name: string, ...keys: readonly string[]): Scene => ({
   name: `run-${name}`,
@@ -150,6 +172,7 @@ export const SCENES: readonly Scene[] = [
   },
   { name: 'planning', log: waiting, keys: [] },
   { name: 'plan', log: offered, keys: ['down', 'down'] },
+  { name: 'plan-checks', log: tried, keys: ['down', 'down', 'down'] },
   plan('model', 'M'),
   plan('form', 'm'),
   plan('split', 's'),

@@ -23,9 +23,9 @@ const FILES = {
 };
 
 /** A project with a plan of one task, whose agent answers by these rules. */
-async function planned(check: string, ...rules: readonly Rule[]): Promise<Machine> {
+async function planned(checks: string | readonly string[], ...rules: readonly Rule[]): Promise<Machine> {
   const { machine } = await ownModel('anthropic', { script: { rules }, files: FILES });
-  const plan = `tasks:\n  - { id: mend, role: code, description: Mend the sum, checks: ["${check}"] }\n`;
+  const plan = `tasks:\n  - { id: mend, role: code, description: Mend the sum, checks: ${JSON.stringify([checks].flat())} }\n`;
   writeFileSync(path.join(machine.project, 'plan.yml'), plan);
   return machine;
 }
@@ -109,4 +109,33 @@ it('of work in a tree of its own run again on what was merged, before a dependan
     [true, false],
     false,
   ]);
+});
+
+it('names what fails before anything has begun, in lines and on the screen, over a kill, and beside the result', async () => {
+  const machine = await planned(['npm test', 'test -e go || sleep 300'], says('All tests pass.'));
+  const lines = machine.opens(['run', 'Mend the sum', ...FLAGS]);
+  await lines.sees('Proceed?');
+  lines.type('try');
+  lines.press('enter');
+  await lines.sees('Trying 2 checks', 'tried, failed: npm test: exit code 1', 'tries: test -e go');
+  lines.terminal.signal('SIGKILL');
+  await lines.terminal.exit;
+  const screen = machine.opens(['resume'], { cols: 160, rows: 40 });
+  await screen.sees('1 of 2 checks fails before anything has begun: npm test (exit code 1); not tried: 1');
+  writeFileSync(path.join(machine.project, 'go'), '');
+  screen.press('V');
+  await screen.sees(/begun: npm test \(exit code 1\)\s*$/m);
+  screen.press('Y');
+  await screen.sees('failed before anything had begun too');
+  const { out } = await machine.mimir('report', '--format', 'json');
+  expect(JSON.parse(out)).toMatchObject({
+    agents: [
+      {
+        checks: [
+          { run: 'npm test', end: { exit: 1 }, first: { passed: false, exit: 1 } },
+          { run: 'test -e go || sleep 300', end: { exit: 0 }, first: { passed: true, exit: 0 } },
+        ],
+      },
+    ],
+  });
 });

@@ -72,6 +72,8 @@ const COMMANDS: { readonly [Do in Command['do']]: Extract<Command, { readonly do
   'edit plan': { do: 'edit plan', edit: EDITS.drop },
   'approve plan': { do: 'approve plan', digest: 'd' },
   'reject plan': { do: 'reject plan' },
+  'try checks': { do: 'try checks', digest: 'd' },
+  'stop checks': { do: 'stop checks' },
   'plan again': { do: 'plan again', hint: '' },
   message: { do: 'message', to: 'all', text: 'hello', delivery: 'urgent' },
   interrupt: { do: 'interrupt', agent: FINDER },

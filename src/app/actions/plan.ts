@@ -31,6 +31,16 @@ export const cancelPlan: Action<null> = {
       : { do: 'reject plan' },
 };
 
+/** Runs the checks of the plan on the project as it is; while they run, stops them. */
+export const tryChecks: Action<null> = {
+  ...rowOf('plan.try'),
+  whyNot: (state) =>
+    planAgain.whyNot(state, { hint: '' }) ??
+    (state.plan?.tasks.some(({ checks }) => checks !== undefined) === true ? null : 'The plan has no checks.'),
+  command: ({ planDigest: digest, firstChecks = [] }) =>
+    firstChecks.some(({ end }) => end === null) ? { do: 'stop checks' } : { do: 'try checks', digest },
+};
+
 export const planAgain: Action<{ readonly hint: string }> = {
   ...rowOf('plan.again'),
   whyNot: (state) => (isApproved(state) ? 'The plan is already running.' : whyNotEdit(state)),

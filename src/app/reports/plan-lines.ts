@@ -6,7 +6,7 @@ import { type Expected, fitOf, type Range, totalRange, type Variant, variantsOf 
 import { totalsOf } from '../../domain/plan/plan-view.ts';
 import { checksText } from '../../domain/plan/task-checks.ts';
 import { ownTreeText } from '../../domain/plan/writes.ts';
-import type { RunState } from '../../events/index.ts';
+import { firstLines, firstSummary, type RunState } from '../../events/index.ts';
 import { commitText } from '../actions/index.ts';
 import { sanitise, type Io } from '../process/index.ts';
 import { capitalise, effortText, expectedPlan, expectedTask, figuresText, formatCost } from '../views/index.ts';
@@ -16,6 +16,7 @@ import { unattendedWords } from '../views/index.ts';
 export function planLines(state: RunState, paint: Io['paint']): readonly string[] {
   const { plan, planBy, maxParallel } = state;
   if (plan === null) return [];
+  const first = firstSummary(state);
   const numbers = new Map(plan.tasks.map((task, index) => [task.id, `#${index + 1} ${task.role}`]));
   return [
     '',
@@ -25,6 +26,7 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
     '',
     ...plan.tasks.flatMap((task) => taskLines(state, task, { plan, numbers, paint })),
     ...reviewsLines(plan.forced ?? [], paint),
+    ...(first === null ? [] : [first.fails ? paint.yellow(sanitise(first.text)) : sanitise(first.text)]),
     ...(plan.commit === true ? [`At the end: ${commitText(plan)}`] : []),
     `Total: ${planFigures(plan, state)} with ${maxParallel} at once`,
     ...(state.unattended === null ? [] : [paint.yellow(unattendedWords(state.unattended))]),
@@ -47,15 +49,12 @@ export const plainPlanLines = (state: RunState): readonly string[] =>
 
 const PLAIN = new Chalk({ level: 0 });
 
-function taskLines(
-  state: RunState,
-  task: PlanTask,
-  {
-    plan,
-    numbers,
-    paint,
-  }: { readonly plan: SoundPlan; readonly numbers: ReadonlyMap<string, string>; readonly paint: Io['paint'] },
-): readonly string[] {
+interface Printed extends Pick<Io, 'paint'> {
+  readonly plan: SoundPlan;
+  readonly numbers: ReadonlyMap<string, string>;
+}
+
+function taskLines(state: RunState, task: PlanTask, { plan, numbers, paint }: Printed): readonly string[] {
   const { asked, used, because } = task.model;
   const model = because === null ? `${asked} (recommended)` : `${asked} -> ${used} (${because})`;
   const { estimatedTokens: tokens, estimatedCost } = expectedTask(task, state);
@@ -65,6 +64,7 @@ function taskLines(
   const needs = task.dependsOn.map((id) => numbers.get(id) ?? id).join(', ');
   const changes = writableText(task, canWrite(state, task));
   const ownTree = ownTreeText(task, state.choices);
+  const first = firstLines(state, task);
   return [
     `${plan.tasks.indexOf(task) + 1}. ${paint.bold(task.role)}  ${sanitise(model)}`,
     ...sanitise(task.description)
@@ -77,6 +77,7 @@ function taskLines(
     ...(ownTree === null ? [] : [`   Works ${sanitise(ownTree)}`]),
     ...orderLines(plan, task).map((line) => `   ${capitalise(sanitise(line))}`),
     ...(task.checks === undefined ? [] : [`   Checks: ${sanitise(checksText(task))}`]),
+    ...(first.length === 0 ? [] : ['   Before anything begins:', ...first.map((line) => `     ${sanitise(line)}`)]),
     ...(allowed === '' ? [] : [`   Without asking: ${allowed}`]),
   ];
 }

@@ -123,7 +123,7 @@ const agentJson = (agent: AgentState, state: RunState): unknown => ({
   })),
   ...(verificationOf(state, agent) === null
     ? {}
-    : { verification: verificationOf(state, agent), checks: agent.checks ?? [] }),
+    : { verification: verificationOf(state, agent), checks: checksJson(agent, state) }),
   cost: agent.priced ? agent.cost : null,
   duration: agentTime(agent, state),
   toolCalls: agent.toolCalls,
@@ -133,6 +133,10 @@ const agentJson = (agent: AgentState, state: RunState): unknown => ({
   fallbacks: agent.fallbacks,
   compactions: agent.compactions,
 });
+
+/** `first`: how the same command ended before anything had begun. */
+const checksJson = ({ checks = [] }: AgentState, { firstChecks }: RunState): unknown =>
+  checks.map((one) => ({ ...one, first: firstChecks?.find(({ run }) => run === one.run)?.end }));
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -181,16 +185,12 @@ ${body}</body></html>
 
 /** The further sections as Markdown with headings: estimates, models, files, unfinished work. Empty ones are left out. */
 export function sectionsOf(state: RunState): string {
+  const unfinished = unfinishedWork(state).map((line) => `- ${inCell(line)}`);
   const parts: readonly (readonly [title: string, body: string])[] = [
     ['Estimated and actual', estimates(state)],
     ['By model', models(state)],
     ['Files changed', files(state)],
-    [
-      'Unfinished',
-      unfinishedWork(state)
-        .map((line) => `- ${inCell(line)}`)
-        .join('\n'),
-    ],
+    ['Unfinished', unfinished.join('\n')],
   ];
   return parts
     .filter(([, body]) => body !== '')
@@ -218,16 +218,10 @@ function estimates(state: RunState): string {
       `${formatDuration(actual.ms)} of ${formatDuration(estimate.ms)}`,
     ];
   };
+  if (all.length === 0) return '';
   const sums = comparedSums(all);
-  return tableOf(
-    ['agent', 'tokens', 'used', 'cost', 'time'],
-    all.length === 0
-      ? []
-      : [
-          ...all.map(({ agent, estimate, actual }) => cells(agent.name, estimate, actual)),
-          cells('total', sums.estimate, sums.actual),
-        ],
-  );
+  const rows = all.map(({ agent, estimate, actual }) => cells(agent.name, estimate, actual));
+  return tableOf(['agent', 'tokens', 'used', 'cost', 'time'], [...rows, cells('total', sums.estimate, sums.actual)]);
 }
 
 const models = (state: RunState): string =>

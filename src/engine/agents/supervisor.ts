@@ -1,7 +1,7 @@
 /**
  * The running agents, from the start of each to its single final state: slots, interrupt, resume, kill, the recorded
  * end. The scheduler decides when an agent starts, the loop what it does. */
-import type { AgentOutcome, AgentStatus, WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
+import type { AgentOutcome, WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
 import * as events from '../../events/index.ts';
 import { LogFault } from '../../ports/log.ts';
@@ -93,7 +93,7 @@ export class AgentSupervisor {
     const runningAgent = newRunning();
     this.runningAgents.set(agent, runningAgent);
     if (this.over) endRunning(runningAgent, 'run stopped');
-    this.recordStatus(agent, 'initializing', '');
+    this.recordStatus(agent, 'initializing');
     try {
       for (;;) {
         runningAgent.release = await this.parts.slots.take(runningAgent.control.signal);
@@ -161,8 +161,9 @@ export class AgentSupervisor {
 
   /** Whether it is running but not working now: it waits for a slot, a message or the person. */
   rests(agent: AgentId): boolean {
+    const { phase, idle } = this.parts.recorder.state();
     return agent === ROOT
-      ? this.parts.recorder.state().idle && (this.root?.yieldSlot ?? null) === null
+      ? (phase === 'approving' || idle) && (this.root?.yieldSlot ?? null) === null
       : this.runningAgents.get(agent)?.works === false;
   }
 
@@ -201,8 +202,8 @@ export class AgentSupervisor {
   private async runToEnd(order: WorkOrder, runningAgent: RunningAgent, before: string): Promise<AgentOutcome | null> {
     const { recorder, slots, conversations } = this.parts;
     const { agent } = order;
-    if (hasSignalledEnd(recorder.state(), agent)) this.recordWaiting(agent, FOR_A_SLOT);
-    else this.recordStatus(agent, 'initializing', '');
+    if (hasSignalledEnd(recorder.state(), agent)) this.recordStatus(agent, 'waiting', FOR_A_SLOT);
+    else this.recordStatus(agent, 'initializing');
     for (;;) {
       runningAgent.release = isReviewOfIdle(recorder.state(), agent)
         ? () => undefined
@@ -267,7 +268,7 @@ export class AgentSupervisor {
   ): Promise<((before: string) => AgentOutcome) | null> {
     const { parts } = this;
     const { agent } = order;
-    if (outcome.is === 'completed') this.recordWaiting(agent, FOR_CHECKS);
+    if (outcome.is === 'completed') this.recordStatus(agent, 'waiting', FOR_CHECKS);
     const verdict = await checks.judgeWork(parts, order, outcome, signal);
     if (verdict.is === 'failed') return () => ends.closeFailed(parts, agent, outcome.summary, verdict.why);
     if (verdict.is === 'again') this.forgetSignal(agent);
@@ -277,7 +278,7 @@ export class AgentSupervisor {
 
   /** What the agent said of its own end was not so. */
   private forgetSignal(agent: AgentId): void {
-    if (this.parts.recorder.state().agents.get(agent)?.signalled !== null) this.recordStatus(agent, 'initializing', '');
+    if (this.parts.recorder.state().agents.get(agent)?.signalled !== null) this.recordStatus(agent, 'initializing');
   }
 
   /**
@@ -295,8 +296,8 @@ export class AgentSupervisor {
     if (signal.aborted) return;
     runningAgent.release();
     // It queues for a slot again and does not run until it has one.
-    if (hasMail(recorder.state(), agent)) return this.recordWaiting(agent, FOR_A_SLOT);
-    this.recordWaiting(agent, ends.WAITING_FOR_CHILDREN);
+    if (hasMail(recorder.state(), agent)) return this.recordStatus(agent, 'waiting', FOR_A_SLOT);
+    this.recordStatus(agent, 'waiting', ends.WAITING_FOR_CHILDREN);
     const mail = Promise.withResolvers<void>();
     const unsubscribe = gate.inbox.onMail(agent, mail.resolve);
     await orAborted(mail.promise, signal, undefined);
@@ -306,7 +307,7 @@ export class AgentSupervisor {
   private async stretch(order: WorkOrder, runningAgent: RunningAgent): Promise<WorkOutcome> {
     const { signal } = runningAgent.control;
     if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
-    this.recordStatus(order.agent, 'running', '');
+    this.recordStatus(order.agent, 'running');
     runningAgent.works = true;
     try {
       return await this.parts.execute(order, signal);
@@ -324,21 +325,16 @@ export class AgentSupervisor {
     runningAgent.wake = null;
   }
 
-  private recordWaiting(
-    agent: AgentId,
-    why: { readonly reason: string; readonly waitingFor: events.WaitingFor },
-  ): void {
-    this.parts.recorder.record({ type: 'agent.status', agent, status: 'waiting', ...why });
-  }
-
   private recordStatus(
     agent: AgentId,
-    status: Exclude<AgentStatus, 'pending' | 'waiting' | 'interrupted' | 'completed' | 'failed'>,
-    reason: string,
+    status: 'initializing' | 'running' | 'waiting',
+    why: Why = { reason: '' },
   ): void {
-    this.parts.recorder.record({ type: 'agent.status', agent, status, reason });
+    this.parts.recorder.record({ type: 'agent.status', agent, status, ...why });
   }
 }
+
+type Why = Pick<events.EventOf<'agent.status'>, 'reason' | 'waitingFor'>;
 
 const FOR_A_SLOT = { reason: '', waitingFor: { is: 'slot' } } as const;
 const FOR_CHECKS = { reason: '', waitingFor: { is: 'checks' } } as const;

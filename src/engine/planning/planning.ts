@@ -1,15 +1,17 @@
 /** The plan of a run: making it, agreeing on it, amending it, and its agents. */
 import { planDigest } from '../../domain/digest.ts';
-import { type AgentId, ROOT } from '../../domain/ids.ts';
+import { type AgentId, ROOT, type TaskId } from '../../domain/ids.ts';
 import { applyEdit, editText } from '../../domain/plan/apply-edit.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import { mustBeApart } from '../../domain/plan/writes.ts';
 import { reasonText } from '../../domain/reason.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { plural } from '../../domain/lists.ts';
+import { memoize } from '../../domain/memoize.ts';
+import { fail, messageOf, ok, type Result } from '../../domain/result.ts';
 import { type AgentState, isFinal } from '../../events/index.ts';
 import { roleNamed } from '../../policy/index.ts';
-import type { Job, NewAgent } from '../agents/index.ts';
+import { type Job, type NewAgent, workOrderFor } from '../agents/index.ts';
 import { modelFor, optionFor, orAborted, ruleAgainst } from '../gate/index.ts';
 import { type Amendment, amendPlan, type PlanningParts, previewPlan } from './amend.ts';
 import { choicesOf, planContextOf } from './context.ts';
@@ -19,7 +21,7 @@ import { makePlan } from './planner.ts';
 export type Planning = ReturnType<typeof openPlanning>;
 
 export function openPlanning(modules: Omit<PlanningParts, 'amending'>) {
-  const parts: Deciding = { ...modules, amending: { now: null }, deciding: { now: null } };
+  const parts: Deciding = { ...modules, amending: { now: null }, deciding: { now: null }, trial: { now: null } };
   return {
     make: (before: SoundPlan | null, choices: PlanChoices, hint: string) =>
       makePlan({ ...parts, choices, hint, before }),
@@ -32,6 +34,8 @@ export function openPlanning(modules: Omit<PlanningParts, 'amending'>) {
       return ok(words);
     },
     approve: (digest: string) => approveShown(parts, digest),
+    tryChecks: (digest: string) => tryChecks(parts, digest),
+    stopChecks: () => stopChecks(parts),
     edit: (edit: PlanEdit) => editPlan(parts, edit),
     preview: (edits: readonly PlanEdit[]) => previewPlan(parts, edits),
     amend: (amendment: Amendment) => amendPlan(parts, amendment),
@@ -91,26 +95,29 @@ type PlanDecision =
 
 interface Deciding extends PlanningParts {
   readonly deciding: { now: ((decision: PlanDecision) => void) | null };
+  /** The checks that are being tried. */
+  readonly trial: { now: { readonly stop: AbortController; readonly done: Promise<void> } | null };
 }
+
+const APPROVED_BY = {
+  flag: '--yes',
+  config: 'agentOrchestration.promptForApproval: false',
+  direct: 'person (main was asked directly)',
+} as const;
 
 async function agreeOnPlan(parts: Deciding): Promise<PlanDecision> {
   const { options, recorder } = parts;
-  switch (options.approval) {
-    case 'flag':
-      return approve(parts, '--yes');
-    case 'config':
-      return approve(parts, 'agentOrchestration.promptForApproval: false');
-    case 'direct':
-      return approve(parts, 'person (main was asked directly)');
-    case 'nobody':
-      return reject(parts, 'not approved: nobody can be asked');
-    case 'person':
-      break;
-    default:
-      throw new Error('unknown approval');
-  }
+  const { approval } = options;
+  if (approval === 'nobody') return reject(parts, 'not approved: nobody can be asked');
+  if (approval !== 'person') return approve(parts, APPROVED_BY[approval]);
   recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', reason: '', waitingFor: { is: 'person' } });
+  const over = new AbortController();
+  const watch = guarded(parts, watchProject(parts, over.signal));
   const decision = await decisionOf(parts);
+  over.abort('decided');
+  parts.trial.now?.stop.abort('decided');
+  await Promise.all([watch, parts.trial.now?.done]);
+  if (decision.is === 'approved') await compareFirst(parts);
   if (parts.signal.aborted) return decision;
   recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
   return decision.is === 'rejected' ? reject(parts, 'User rejected plan') : decision;
@@ -160,6 +167,70 @@ function editPlan(parts: Deciding, edit: PlanEdit): Result<string, string> {
   return ok(words);
 }
 
+// Checks that run before the plan is approved, because a person asks for it.
+
+/** The request is the approval of exactly the commands of this plan. The decision about the plan ends what still runs. */
+function tryChecks(parts: Deciding, digest: string): Result<string, string> {
+  const { recorder, signal, trial } = parts;
+  if (parts.deciding.now === null) return fail('there is no plan waiting for you');
+  if (digest !== recorder.state().planDigest) return fail('the plan has changed meanwhile: look at it again');
+  if (trial.now !== null) return fail('the checks are being tried already');
+  const calls = firstCalls(parts);
+  if (calls.length === 0) return fail('the plan has no checks');
+  const stop = new AbortController();
+  const done = guarded(parts, runFirst(parts, calls, AbortSignal.any([signal, stop.signal])));
+  trial.now = { stop, done };
+  return ok(`trying ${plural(calls.length, 'check')} on the project as it is`);
+}
+
+function stopChecks({ trial }: Deciding): Result<string, string> {
+  trial.now?.stop.abort('stopped');
+  return trial.now === null ? fail('no checks are being tried') : ok('stopping the checks');
+}
+
+/** Each command of the plan once, in the sandbox of the first task that has it, or of one that may change files if there is one. */
+function firstCalls({ options, recorder }: Deciding) {
+  const state = recorder.state();
+  if (state.plan === null) return [];
+  const { tasks } = state.plan;
+  const calls = plannedAgents(options, state.plan, state)
+    .toSorted((a, b) => Number(b.writes?.length !== 0) - Number(a.writes?.length !== 0))
+    .flatMap((agent) => {
+      // Nobody's work: main, which only waits, stands for it.
+      const order = workOrderFor(options, { ...agent, agent: ROOT, parent: null }, []);
+      return tasks.find(({ id }) => id === agent.taskId)?.checks?.map((check) => ({ order, check })) ?? [];
+    });
+  return calls.filter(({ check: { run } }, at) => calls.findIndex(({ check }) => check.run === run) === at);
+}
+
+async function runFirst({ gate, trial }: Deciding, calls: ReturnType<typeof firstCalls>, signal: AbortSignal) {
+  for (const { order, check } of calls)
+    if (!signal.aborted) await gate.check(order, { attempt: 0, check, first: true }, signal);
+  trial.now = null;
+}
+
+/** Stops the run if this fails; whoever awaits it gets the fault. */
+function guarded({ fail: stop }: Deciding, work: Promise<void>): Promise<void> {
+  work.catch((error: unknown) => stop(messageOf(error)));
+  return work;
+}
+
+/** Milliseconds between two looks at the project while a plan waits. */
+const LOOK = 20_000;
+
+async function watchProject(parts: Deciding, over: AbortSignal): Promise<void> {
+  for (; !over.aborted; await parts.world.sleep(LOOK, over)) await compareFirst(parts);
+}
+
+/** Notes that the project is another one than when the first checks had ended. What these wrote themselves is no change of it. */
+async function compareFirst({ recorder, gate, signal, trial }: Deciding): Promise<void> {
+  const known = recorder.state().firstChecks?.map(({ end, stale }) => (stale === true ? null : (end?.tree ?? null)));
+  if (trial.now !== null || known?.some((tree) => tree !== null) !== true) return;
+  const tree = await gate.tree(signal);
+  if (tree === null || trial.now !== null || known.includes(tree)) return;
+  recorder.record({ type: 'check.compared', tree, first: true });
+}
+
 /** The agents of the plan in force, which may be amended until the report begins. */
 export type PlanTable = ReturnType<typeof openTable>;
 
@@ -177,14 +248,7 @@ function openTable(parts: PlanningParts) {
   const events = reconcile(parts, recorder.state(), agents, { before: now, now });
   if (events.length > 0) recorder.record(...events);
   const jobs = (): readonly Job<AgentId>[] => jobsOf(agents, planInForce());
-  let tasks = { of: now, byId: new Map(now.tasks.map((task) => [task.id, task])) };
-  const taskOf = (id: AgentId): PlanTask | undefined => {
-    const plan = planInForce();
-    // Asked for each pair of agents, so it is looked up and not searched.
-    if (tasks.of !== plan) tasks = { of: plan, byId: new Map(plan.tasks.map((task) => [task.id, task])) };
-    const taskId = byId.get(id)?.taskId ?? null;
-    return taskId === null ? undefined : tasks.byId.get(taskId);
-  };
+  const taskOf = (id: AgentId): PlanTask | undefined => tasksById(planInForce()).get(byId.get(id)?.taskId ?? null);
   amending.now = () => {
     agents = plannedAgents(options, planInForce(), recorder.state());
     byId = new Map(agents.map((one) => [one.agent, one]));
@@ -203,6 +267,12 @@ function openTable(parts: PlanningParts) {
     close: () => void (amending.now = null),
   };
 }
+
+/** Asked for each pair of agents, so it is looked up and not searched. */
+const tasksById = memoize(
+  (plan: SoundPlan) => [plan],
+  ({ tasks }) => new Map<TaskId | null, PlanTask>(tasks.map((task) => [task.id, task])),
+);
 
 function jobsOf(agents: readonly NewAgent[], { tasks }: SoundPlan): readonly Job<AgentId>[] {
   const ids = new Map(agents.map(({ taskId, agent }) => [taskId, agent]));

@@ -70,6 +70,10 @@ function perform(parts: RunModules, command: TextCommand): Done {
       return planning.approve(command.digest);
     case 'reject plan':
       return planning.decide({ is: 'rejected' }, 'plan rejected');
+    case 'try checks':
+      return planning.tryChecks(command.digest);
+    case 'stop checks':
+      return planning.stopChecks();
     case 'plan again':
       return planning.decide({ is: 'again', hint: command.hint }, 'making another plan');
     case 'answer':
@@ -284,13 +288,7 @@ function changeFor(
   const sandbox = options.tools.sandbox.is === 'none' ? 'none' : sandboxFor(capabilities);
   const permissions = events.permissionsFor(recorder.state(), agent.id, options.rules);
   const verdictIn = (mode: Mode): Decision['verdict'] => {
-    const circumstances = {
-      mode,
-      interactive: options.person,
-      sandbox,
-      capabilities,
-      permissions,
-    } as const;
+    const circumstances = { mode, interactive: options.person, sandbox, capabilities, permissions } as const;
     return decide(actionOf(kind), options.rules, circumstances).verdict;
   };
   const verdict = verdictIn(after(agent.id));

@@ -60,7 +60,7 @@ async function checkAgain(parts: RunModules, one: events.AgentState): Promise<vo
     const end = await gate.check(order, { task, attempt, check, last: true }, signal);
     if (end === null) return;
     if (end.passed) continue;
-    const why = failureReason({ check, end }, 'last', attempt);
+    const why = failureReason(recorder.state(), { check, end }, 'last', attempt);
     recorder.record(finishedEvent(parts, one.id, 'failed', `Failed: ${why.error}\n\n${one.summary}`, why));
     return;
   }

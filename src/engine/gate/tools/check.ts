@@ -23,6 +23,8 @@ export interface CheckCall {
   readonly attempt: number;
   readonly check: Check;
   readonly last?: true;
+  /** Before the plan is approved: no agent has changed what it writes. */
+  readonly first?: true;
   /** It was not approved with the plan: it is asked about like a command of the agent. */
   readonly asks?: true;
 }
@@ -126,7 +128,8 @@ async function carryOut(
     tree: await treeOf(tools, context),
     ...(await changesOf(parts, use, output)),
   };
-  recorder.record({ type: 'check.finished', ...of, run, ...end, ...defined({ changes: output.changed }) });
+  const changes = call.first === true ? undefined : output.changed;
+  recorder.record({ type: 'check.finished', ...of, run, ...end, ...defined({ changes }) });
   return end;
 }
 
@@ -139,11 +142,8 @@ async function changesOf(
   { tool, input, order }: Use,
   { changed }: ToolOutput,
 ): Promise<Pick<CheckEnd, 'changed' | 'judged'>> {
-  const inputs =
-    (await tool.inputs?.(
-      input,
-      defined({ workingDir: order.workingDir, workspace: workspaceOf(parts.recorder.state(), order.agent) }),
-    )) ?? [];
+  const workspace = workspaceOf(parts.recorder.state(), order.agent);
+  const inputs = (await tool.inputs?.(input, defined({ workingDir: order.workingDir, workspace }))) ?? [];
   const known = new Set(inputs.map(({ path }) => path));
   const judged = judgedFiles(changedBy(parts, order.agent), tool.label(input), known);
   const files = changed?.files.map(({ path }) => path) ?? [];
@@ -166,38 +166,30 @@ function outcomeOf({ command, text }: ToolOutput, check: Check): Pick<CheckEnd, 
   const { is, exit } = command;
   if (is === 'exited' && exit !== null) return { passed: exit === check.expect, exit };
   if (is !== 'time limit') return failed('signal', text.split('\n')[0] ?? '');
-  const limit: CheckFailure = { is, text: '' };
-  return failed(is, checkEndText({ exit, failure: limit }, check));
+  return failed(is, checkEndText({ exit, failure: { is, text: '' } }, check));
 }
 
 /** Of a check that was stopped: by the time of the run, which is a result, or by what ends or calls its agent, which is none. */
-const ended = (parts: GateParts, order: WorkOrder, call: CheckCall, why: 'message' | 'time' | null): CheckEnd | null =>
-  why === 'time'
-    ? recordUnrun(parts, order, call, { is: 'budget', text: 'stopped: the time limit of the run was reached' })
-    : null;
+function ended(parts: GateParts, order: WorkOrder, call: CheckCall, why: 'message' | 'time' | null): CheckEnd | null {
+  if (why === 'time')
+    return recordUnrun(parts, order, call, { is: 'budget', text: 'stopped: the time limit of the run was reached' });
+  // One of the first is not run again by itself.
+  return call.first === true ? recordUnrun(parts, order, call, { is: 'not run', text: 'stopped' }) : null;
+}
 
-const eventOf = ({ agent }: WorkOrder, { task, attempt }: CheckCall) => ({
-  agent,
-  attempt,
-  ...defined({ task }),
-});
+const eventOf = ({ agent }: WorkOrder, { task, attempt, first }: CheckCall) =>
+  ({ agent, attempt, ...defined({ task, first }) }) as const;
 
 /** A failed check in words, of which nothing ran. */
 function recordUnrun({ recorder }: GateParts, order: WorkOrder, call: CheckCall, failure: CheckFailure): CheckEnd {
-  const { agent } = order;
-  const { check } = call;
+  const { check, first } = call;
   const end: CheckEnd = { passed: false, exit: null, failure, lines: '', ms: 0, tree: null };
   const of = eventOf(order, call);
-  const isOpen = recorder
-    .state()
-    .agents.get(agent)
-    ?.checks?.some((one) => one.run === check.run && one.end === null);
-  recorder.record(...(isOpen === true ? [] : [{ type: 'check.started', ...of, check, tree: null } as const]), {
-    type: 'check.finished',
-    ...of,
-    run: check.run,
-    ...end,
-  });
+  const { agents, firstChecks } = recorder.state();
+  const runs = first === true ? firstChecks : agents.get(order.agent)?.checks;
+  const isOpen = runs?.some((one) => one.run === check.run && one.end === null) === true;
+  const begins = isOpen ? [] : [{ type: 'check.started', ...of, check, tree: null } as const];
+  recorder.record(...begins, { type: 'check.finished', ...of, run: check.run, ...end });
   return end;
 }
 

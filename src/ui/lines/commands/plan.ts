@@ -1,5 +1,5 @@
 /** Commands about the plan. One that waits for approval is edited at once; of a running one the difference is confirmed. */
-import type { Interaction } from '../../../app/actions/index.ts';
+import { type Interaction, tryChecks } from '../../../app/actions/index.ts';
 import { acceptPlan, amendment, cancelPlan, COMMIT_REQUEST, commitText } from '../../../app/actions/index.ts';
 import { dropWarning, neighbourPlan, NO_PLAN, parseWrites, PLAN_EDITS, planAgain } from '../../../app/actions/index.ts';
 import { plannedTask, redoEdit, SAME_PLAN, setBudget, setModel, undoEdit } from '../../../app/actions/index.ts';
@@ -42,6 +42,7 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
     ['plan'],
     commandOf(acceptPlan, () => null),
     commandOf(cancelPlan, () => null),
+    commandOf(tryChecks, () => null),
     rowOf(planAgain, again),
   ),
   ...at(

@@ -23,6 +23,7 @@ const COVERED: Readonly<Record<string, string>> = {
   accept: 'plan.accept plan.anyway',
   cancel: 'plan.cancel',
   again: 'plan.again',
+  try: 'plan.try',
   undo: 'plan.undo result.undo',
   redo: 'plan.redo',
   whatif: 'plan.whatIf',

@@ -9,7 +9,7 @@ import { listed } from '../../../../domain/lists.ts';
 import { memoize } from '../../../../domain/memoize.ts';
 import { type Check, type CheckEnd, checkEndText, checkText } from '../../../../domain/plan/task-checks.ts';
 import type { AgentState, CheckRun, RunState, SentMessage } from '../../../../events/index.ts';
-import { committed, plannedChecks, tokensOfAgent } from '../../../../events/index.ts';
+import { committed, firstNote, plannedChecks, tokensOfAgent } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
 import { type Doc, docOf, docOfLines, type Fact, factLines, GAP, type Part, strong, tint } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
@@ -198,10 +198,8 @@ export function changesDoc(agent: AgentState, context: Context, width: number, i
 /** Of commands that ran at the same time nobody can tell whose a change is. */
 function sharedText({ also }: FileChange, { agents }: Context['state']): string {
   if (also.length === 0) return '';
-  return `  or by ${listed(
-    also.map((id) => toLabel(agents.get(id)?.name ?? id)),
-    'or',
-  )}`;
+  const names = also.map((id) => toLabel(agents.get(id)?.name ?? id));
+  return `  or by ${listed(names, 'or')}`;
 }
 
 function fileLines(change: FileChange, open: boolean, { glyphs, state }: Context, width: number): readonly Line[] {
@@ -338,19 +336,13 @@ export function checkTabLines(agent: AgentState, context: Context, width: number
   return [
     ...(head.length === 0 ? [] : [head]),
     ...wrapText(note, width, { fg: 'faint' }),
-    ...checks.flatMap((check): readonly Line[] => [
-      [],
-      ...checkLines(
-        check,
-        agent.checks?.find(({ run }) => run === check.run),
-        context,
-        width,
-      ),
-    ]),
+    ...checks.flatMap((check): readonly Line[] => [[], ...checkLines(check, agent, context, width)]),
   ];
 }
 
-function checkLines(check: Check, run: CheckRun | undefined, { glyphs }: Context, width: number): readonly Line[] {
+function checkLines(check: Check, { checks }: AgentState, context: Context, width: number): readonly Line[] {
+  const { glyphs, state } = context;
+  const run = checks?.find((one) => one.run === check.run);
   const end = run?.end ?? null;
   const [sign, ink] = signOf(run, glyphs);
   const head = spread(
@@ -362,17 +354,18 @@ function checkLines(check: Check, run: CheckRun | undefined, { glyphs }: Context
   );
   if (run === undefined) return [head, [tint('  not run yet', 'faint')]];
   if (end === null) return [head, [tint(`  running, attempt ${run.attempt}`, 'muted')]];
+  const facts = factsOf(check, run, end, firstNote(state, check, end.passed));
   const printed = end.lines.trim() === '' ? 'No output.' : end.lines;
   return [
     head,
-    ...wrap([tint(`  ${factsOf(check, run, end).join(` ${glyphs.dot} `)}`, 'muted')], width, 2),
+    ...wrap([tint(`  ${facts.join(` ${glyphs.dot} `)}`, 'muted')], width, 2),
     ...notesOf(end).flatMap((note) => wrap([strong('  ! ', 'warn'), tint(toLabel(note), 'fg')], width, 4)),
     ...rail(wrapText(printed, Math.max(1, width - 4), { fg: end.passed ? 'muted' : 'fg' }), glyphs),
   ];
 }
 
-const factsOf = (check: Check, { attempt, stale }: CheckRun, end: CheckEnd): readonly string[] => [
-  `${toLabel(checkEndText(end, check))}, attempt ${attempt}`,
+const factsOf = (check: Check, { attempt, stale }: CheckRun, end: CheckEnd, first: string): readonly string[] => [
+  `${toLabel(checkEndText(end, check))}, attempt ${attempt}${first}`,
   end.tree === null ? 'tree unknown' : `tree ${end.tree.slice(0, 12)}`,
   ...(stale === true ? ['the project was changed since'] : []),
 ];

@@ -31,6 +31,8 @@ export interface Inspected {
   readonly critical: boolean;
   /** The proposed task; null for a task that a person added. */
   readonly before: PlanTask | null;
+  /** What its checks said before anything had begun. */
+  readonly first: readonly string[];
   /** False when the task can no longer be changed: keys are left out. */
   readonly editable: boolean;
 }
@@ -66,6 +68,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ),
     treeFact(of),
     checksFact(task),
+    ...of.first.map((line, at): Fact => [at === 0 ? 'Before' : '', toLabel(line)]),
     ['Approval', mayAct(of) ? approvalText(plan, task, mode) : null, 'P'],
     ['Fallback', fallbackLine(of, glyphs)],
   ];
@@ -188,17 +191,12 @@ const limitsText = ({ maxCost, maxTokens, maxDuration }: Budget, { dot }: Glyphs
   ].join(` ${dot} `);
 
 /** `22k tok · $0.09 · 3m 12s`. */
-const estimateText = (
-  {
-    estimatedTokens,
-    estimatedCost,
-    estimatedSeconds,
-  }: Pick<PlanTask, 'estimatedTokens' | 'estimatedCost' | 'estimatedSeconds'>,
-  { dot }: Glyphs,
-): string =>
-  [`${formatTokens(estimatedTokens)} tok`, formatCost(estimatedCost), formatDuration(estimatedSeconds * 1000)].join(
-    ` ${dot} `,
-  );
+function estimateText(of: Estimated, { dot }: Glyphs): string {
+  const time = formatDuration(of.estimatedSeconds * 1000);
+  return [`${formatTokens(of.estimatedTokens)} tok`, formatCost(of.estimatedCost), time].join(` ${dot} `);
+}
+
+type Estimated = Pick<PlanTask, 'estimatedTokens' | 'estimatedCost' | 'estimatedSeconds'>;
 
 /** `#1 finder, #3 rush`, or `none`. */
 function tasksLine(plan: SoundPlan, ids: readonly string[]): Line {

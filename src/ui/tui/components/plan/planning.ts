@@ -3,7 +3,7 @@ import type { Line, PlanSoFar, Wait } from '../../../../app/views/index.ts';
 import { clip, plural, fit, fitText, formatDuration, modelName, planSoFar } from '../../../../app/views/index.ts';
 import { runTime, span, toLabel, waitOf, wrap, wrapText, writingWords } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
-import type { AgentState, RunState } from '../../../../events/index.ts';
+import { type AgentState, firstSummary, type RunState } from '../../../../events/index.ts';
 import { keyLabel } from '../../frame/keymap.ts';
 import type { Context } from '../../frame/screen.ts';
 import { box, inside, sized, strong, tint } from '../../text/blocks.ts';
@@ -148,11 +148,19 @@ function skeletonLines({ now, glyphs, look }: Context, width: number, height: nu
     .concat(rows > 0 ? [[]] : []);
 }
 
-// The lines above a plan after planning failed.
+// The lines above a plan that waits for the person.
 
-/** The reason and the keys in lines of exactly `width` columns; empty where planning did not fail. */
-export function planFaultLines(state: RunState, width: number, height: number, glyphs: Glyphs): readonly Line[] {
-  if (state.planFault === '' || state.phase !== 'approving' || height < 6) return [];
+/** Why planning failed with the keys, and what the checks said that were tried, in lines of exactly `width` columns. */
+export function linesAbove(state: RunState, width: number, height: number, glyphs: Glyphs): readonly Line[] {
+  if (state.phase !== 'approving' || height < 6) return [];
+  const first = firstSummary(state);
+  const words: Line = [strong(first?.fails === true ? ' ! ' : ' ', 'warn'), tint(toLabel(first?.text ?? ''), 'fg')];
+  const line = first === null ? [] : [fit(words, width, {}, glyphs.ellipsis)];
+  return [...faultLines(state, width, height, glyphs), ...line];
+}
+
+function faultLines(state: RunState, width: number, height: number, glyphs: Glyphs): readonly Line[] {
+  if (state.planFault === '') return [];
   const most = height >= 20 ? 3 : 1;
   const words: Line = [
     strong(` ${glyphs.status.failed} `, 'err'),

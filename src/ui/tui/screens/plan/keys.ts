@@ -1,7 +1,7 @@
 /** The keys of the plan screen. Edits go to the run before the approval, later into a draft. */
-import type { Interaction } from '../../../../app/actions/index.ts';
+import type { Action, Interaction } from '../../../../app/actions/index.ts';
 import { acceptPlan, cancelPlan, isApproved, NO_PLAN, PLAN_EDITS, planAgain } from '../../../../app/actions/index.ts';
-import { redoEdit, undoEdit, whyNotEdit } from '../../../../app/actions/index.ts';
+import { redoEdit, tryChecks, undoEdit, whyNotEdit } from '../../../../app/actions/index.ts';
 import { turnCandidates } from '../../../../app/views/index.ts';
 import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
@@ -117,7 +117,9 @@ const does =
 
 const asks = (dialog: (of: Subject) => Dialog): Run => does((of) => ({ dialog: dialog(of) }));
 const move = (by: 1 | -1): Run => does((of) => dialogs.sendChecked(of, { is: 'move', task: of.task.id, by }));
-const accept: Run = (_, { state }) => ({ commands: [acceptPlan.command(state, null)] });
+const sends =
+  (action: Action<null>): Run =>
+  (_, { state }) => ({ commands: [action.command(state, null)] });
 
 function stepTo(by: 1 | -1): Run {
   return (ui, context) => {
@@ -243,8 +245,8 @@ const whyNotLeave: WhyNot = (_, { state }) =>
   state.session === null ? 'No run has started yet.' : state.finished ? 'The run has ended.' : null;
 
 const TABLE: readonly Key[] = [
-  bind(acceptPlan, accept, whyNotAccept),
-  bind('plan.anyway', accept, whyNotAnyway),
+  bind(acceptPlan, sends(acceptPlan), whyNotAccept),
+  bind('plan.anyway', sends(acceptPlan), whyNotAnyway),
   bind('plan.change', (ui, context) => amendQuestion(draftedEdits(ui), context), whyNotAmend),
   task(PLAN_EDITS.describe, dialogs.taskForm('task')),
   task(PLAN_EDITS.model, dialogs.modelDialog),
@@ -274,6 +276,7 @@ const TABLE: readonly Key[] = [
   task(PLAN_EDITS.writes, dialogs.taskForm('writes')),
   task(PLAN_EDITS.alongside, orderDialog, whyNotOrder),
   task(PLAN_EDITS.checks, dialogs.taskForm('checks')),
+  bind(tryChecks, sends(tryChecks), (_, { state }) => tryChecks.whyNot(state, null)),
   bind(PLAN_EDITS.moveDown, move(1), whyNotTask),
   bind(PLAN_EDITS.moveUp, move(-1), whyNotTask),
   bind('plan.cap', (_, { state }) => ({ dialog: dialogs.capDialog(state) }), whyNotCap),

@@ -9,12 +9,13 @@ import { scheduleOf, stagesOf, totalsOf } from '../../../../domain/plan/plan-vie
 import type { SoundPlan } from '../../../../domain/plan/plan.ts';
 import { scheduleLines, totalsLine } from '../../components/plan/estimate.ts';
 import { crumbs } from '../../components/header.ts';
-import { planFaultLines, planWaiting } from '../../components/plan/planning.ts';
+import { linesAbove, planWaiting } from '../../components/plan/planning.ts';
 import { forcedAt, forcedHeight, forcedLines, forcedOf, forcedRows } from '../../components/plan/inspector.ts';
 import { inspectorLines, sharesOf } from '../../components/plan/inspector.ts';
 import { commonModel, planList, tallRows } from '../../components/plan/list.ts';
 import type { Zoom } from '../../components/layout.ts';
 import { taskStateOf } from '../../components/progress.ts';
+import { firstLines } from '../../../../events/index.ts';
 import type { Body, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { beside, type Box, inside, pane, sized, strong, tint, windowTop } from '../../text/blocks.ts';
@@ -67,7 +68,7 @@ function body(ui: PlanUi, context: Context, { width, height }: Size): Body {
   const plan = shownPlan(ui, context);
   if (height < 1) return { lines: [] };
   if (plan === null) return { lines: planWaiting(context, width, height) };
-  const above = planFaultLines(context.state, width, height, context.glyphs);
+  const above = linesAbove(context.state, width, height, context.glyphs);
   const rest = height - above.length;
   const lines = panes({ ui, context, plan }, planLayout(width, rest, wishOf(ui, plan)));
   const totals = totalsLine(plan, context.state, width, context.glyphs);
@@ -96,7 +97,7 @@ function panes(seen: Seen, layout: PlanLayout): readonly Line[] {
 function input(ui: PlanUi, context: Context, event: Input, { width, height }: Size): Effect<PlanUi> | null {
   const plan = shownPlan(ui, context);
   if (plan === null || (event.is !== 'wheel' && event.is !== 'click')) return null;
-  const above = planFaultLines(context.state, width, height, context.glyphs).length;
+  const above = linesAbove(context.state, width, height, context.glyphs).length;
   if (event.y < above) return null;
   const layout = planLayout(width, height - above, wishOf(ui, plan));
   return inPanes({ ui, context, plan }, layout, { ...event, y: event.y - above });
@@ -246,6 +247,7 @@ function inspected({ ui, context, plan }: Seen, width: number): readonly Line[] 
       choices: state.choices,
       mode: state.mode,
       taskState: taskStateOf(state, plan, task, glyphs, now),
+      first: firstLines(state, task),
       critical: slot?.critical ?? false,
     },
     width,
