@@ -2,7 +2,7 @@
  * A person's day, shared by all machines: limits are rows in the database, from which each process draws allowances in chunks. Calls are reserved
  * against the allowance, so that the row is touched seldom, and the sum of all allowances never exceeds a limit. */
 import { z } from 'zod';
-import { fromMicro, toMicro } from '../domain/ids.ts';
+import { type CallId, fromMicro, toMicro } from '../domain/ids.ts';
 import type { DayCall, DayLedger, DayLimit, DayOver } from '../ports/daily-budget.ts';
 import { ClusterFault, type Database } from './database.ts';
 
@@ -23,7 +23,15 @@ const WHATS = ['tokens', 'cost'] as const;
 interface Allowance {
   granted: number;
   used: number;
+  /** What calls need that are prepared. */
+  readonly prepared: Map<CallId, number>;
+  /** When the others were last asked for what they do not use (monotonic clock). */
+  asked: number;
 }
+
+/** Negative: so much is missing. */
+const freeIn = ({ granted, used, prepared }: Allowance): number =>
+  [...prepared.values()].reduce((left, one) => left - one, granted - used);
 
 interface Open {
   readonly call: Pick<DayCall, 'tokens' | 'cost'>;
@@ -33,6 +41,9 @@ interface Open {
 /** A chunk is this part of a limit, or the size of the call that needs it. */
 const CHUNK = 0.01;
 const AGAIN_MS = 500;
+/** How long others have to give back what they do not use, with looks in between. */
+const LOOKS_MS = [20, 80, 300];
+const CHANNEL = 'mimir_day';
 
 const amountOf = ({ tokens, cost }: Pick<DayCall, 'tokens' | 'cost'>, what: What): number =>
   what === 'tokens' ? tokens : toMicro(cost);
@@ -63,23 +74,36 @@ class SharedDay implements DayLedger {
   private readonly allowances = new Map<string, Allowance>();
   private readonly open = new Map<string, Open>();
   private preparing = Promise.resolve();
+  private readonly stop: () => void;
   private over = false;
 
   constructor(options: SharedDayOptions) {
     this.options = options;
+    this.stop = options.db.listen(CHANNEL, (told) => {
+      const [person, key] = Asked.parse(JSON.parse(told));
+      if (person === options.person) this.giveBack(key);
+    });
   }
 
-  prepare(call: Pick<DayCall, 'tokens' | 'cost'>, limits: readonly DayLimit[]): Promise<void> {
+  prepare(call: Omit<DayCall, 'session'>, limits: readonly DayLimit[]): Promise<void> {
+    const all = countedIn(limits);
+    for (const { limit, what } of all) this.allowanceOf(limit, what).prepared.set(call.call, amountOf(call, what));
+    const since = performance.now();
     const prepare = async (): Promise<void> => {
-      for (const one of countedIn(limits)) await this.patiently(() => this.grant(one, amountOf(call, one.what)));
+      for (const one of all) await this.patiently(() => this.grant(one, since));
     };
     // One after the other: each sees what the one before was granted.
     this.preparing = this.preparing.then(prepare);
     return this.preparing;
   }
 
+  release(call: CallId): void {
+    for (const { prepared } of this.allowances.values()) prepared.delete(call);
+  }
+
   reserve(call: DayCall, limits: readonly DayLimit[]): DayOver | null {
     const all = countedIn(limits);
+    this.release(call.call);
     for (const { limit, what, most } of all) {
       const { granted, used } = this.allowanceOf(limit, what);
       if (used + amountOf(call, what) > granted)
@@ -115,10 +139,20 @@ class SharedDay implements DayLedger {
 
   close(): void {
     this.over = true;
-    const { db, person } = this.options;
+    this.stop();
+    for (const [key, { prepared }] of this.allowances) {
+      prepared.clear();
+      this.giveBack(key);
+    }
+  }
+
+  private giveBack(key: string): void {
+    const allowance = this.allowances.get(key);
+    const free = allowance === undefined ? 0 : freeIn(allowance);
+    if (allowance === undefined || free <= 0) return;
+    allowance.granted -= free;
     const back = 'update mimir.day set granted = granted - $3 where person = $1 and key = $2';
-    for (const [key, { granted, used }] of this.allowances)
-      void db.run(back, [person, key, granted - used]).catch(() => undefined);
+    void this.options.db.run(back, [this.options.person, key, free]).catch(() => undefined);
   }
 
   private keyOf({ model }: DayLimit, what: What): string {
@@ -127,21 +161,33 @@ class SharedDay implements DayLedger {
 
   private allowanceOf(limit: DayLimit, what: What): Allowance {
     const key = this.keyOf(limit, what);
-    const known = this.allowances.get(key) ?? { granted: 0, used: 0 };
+    const known = this.allowances.get(key) ?? { granted: 0, used: 0, prepared: new Map(), asked: -Infinity };
     this.allowances.set(key, known);
     return known;
   }
 
-  /** Draws what is missing for `size`: a chunk, else what is missing, else what is left. */
-  private async grant({ limit, what, most }: Counted, size: number): Promise<void> {
+  /** Draws what is missing for the calls that are prepared; where too little is left, others give back what they do not use. */
+  private async grant(one: Counted, since: number): Promise<void> {
     const { db, person } = this.options;
-    const allowance = this.allowanceOf(limit, what);
-    const missing = size - (allowance.granted - allowance.used);
-    if (missing <= 0) return;
-    const key = this.keyOf(limit, what);
+    const [allowance, key] = [this.allowanceOf(one.limit, one.what), this.keyOf(one.limit, one.what)];
+    if (freeIn(allowance) >= 0) return;
     await db.run('insert into mimir.day (person, key) values ($1, $2) on conflict do nothing', [person, key]);
-    const chunk = Math.max(missing, Math.ceil(most * CHUNK));
-    for (const wanted of [chunk, missing, 'the rest'] as const) {
+    await this.drawFor(one, allowance, key);
+    if (freeIn(allowance) >= 0 || allowance.asked >= since) return;
+    allowance.asked = performance.now();
+    for (const wait of LOOKS_MS) {
+      // Each time, because another may have drawn a chunk meanwhile.
+      await db.run('select pg_notify($1, $2)', [CHANNEL, JSON.stringify([person, key])]);
+      await afterMs(wait);
+      await this.drawFor(one, allowance, key);
+      if (freeIn(allowance) >= 0) return;
+    }
+  }
+
+  /** Draws a chunk, else what is missing, else what is left. */
+  private async drawFor({ most }: Counted, allowance: Allowance, key: string): Promise<void> {
+    const missing = -freeIn(allowance);
+    for (const wanted of [Math.max(missing, Math.ceil(most * CHUNK)), missing, 'the rest'] as const) {
       const amount = wanted === 'the rest' ? most - (await this.grantedInAll(key)) : wanted;
       if (amount <= 0 || !(await this.draw(key, amount, most))) continue;
       allowance.granted += amount;
@@ -168,7 +214,7 @@ class SharedDay implements DayLedger {
         return await act();
       } catch (error) {
         if (!(error instanceof ClusterFault)) throw error;
-        await new Promise((done) => setTimeout(done, AGAIN_MS));
+        await afterMs(AGAIN_MS);
       }
     }
   }
@@ -176,4 +222,7 @@ class SharedDay implements DayLedger {
 
 const inUnits = (amount: number, what: What): number => (what === 'cost' ? fromMicro(amount) : amount);
 
+const afterMs = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+const Asked = z.tuple([z.string(), z.string()]);
 const Granted = z.object({ granted: z.coerce.number() });

@@ -25,7 +25,9 @@ export interface DayOver {
 
 export interface DayLedger {
   /** Called before a call of at most this size is reserved: makes room for it where the day is shared with other machines. Resolves in any case. */
-  prepare?(call: Omit<DayCall, 'session' | 'call'>, limits: readonly DayLimit[]): Promise<void>;
+  prepare?(call: Omit<DayCall, 'session'>, limits: readonly DayLimit[]): Promise<void>;
+  /** The call that was prepared is reserved or is not made: nothing more is kept for it. */
+  release?(call: CallId): void;
   /** Reserves `call` against all `limits` atomically across processes. Returns the exceeded limit, or null when reserved. */
   reserve(call: DayCall, limits: readonly DayLimit[]): DayOver | null;
   /** Records the actual use; 0 for a call that was never made. An unsettled reservation stays charged. */

@@ -42,11 +42,19 @@ function day(url: string, person = 'ada', today = '2026-11-28'): DayLedger {
 }
 
 let calls = 0;
-/** Reserves as the gate does; the call, or null where the day does not allow it. */
-async function reserved(ledger: DayLedger, cost: number, tokens: number): Promise<CallId | null> {
+/** Reserves as the gate does, when all `others` are prepared; the call, or null where the day does not allow it. */
+async function reserved(
+  ledger: DayLedger,
+  cost: number,
+  tokens: number,
+  others: Promise<unknown> = Promise.resolve(),
+): Promise<CallId | null> {
   const call = CallId.parse(`call-${(calls += 1)}`);
-  await ledger.prepare?.({ model: MODEL, cost, tokens }, [LIMIT]);
-  return ledger.reserve({ session: SESSION, call, model: MODEL, cost, tokens }, [LIMIT]) === null ? call : null;
+  await ledger.prepare?.({ call, model: MODEL, cost, tokens }, [LIMIT]);
+  await others;
+  const refused = ledger.reserve({ session: SESSION, call, model: MODEL, cost, tokens }, [LIMIT]);
+  ledger.release?.(call);
+  return refused === null ? call : null;
 }
 
 it('never exceeds a limit with 32 processes that reserve and settle at the same time', async () => {
@@ -99,4 +107,37 @@ it('counts each person and each day by itself, and all that is not granted as us
   expect(await reserved(ada, 1, 10)).toBeNull();
   expect(await reserved(day(url, 'grace'), 10, 10)).not.toBeNull();
   expect(await reserved(day(url, 'ada', '2026-11-29'), 10, 10)).not.toBeNull();
+});
+
+it('has room for calls of one process that begin together', async () => {
+  const one = day(await prepared());
+  const last = Promise.withResolvers<void>();
+  const first = Array.from({ length: 31 }, () => reserved(one, 0.3125, 10, last.promise));
+  const together = await Promise.all([...first, reserved(one, 0.3125, 10).finally(() => last.resolve())]);
+  expect(together.filter((call) => call === null)).toEqual([]);
+  expect(await reserved(one, 0.01, 10)).toBeNull();
+});
+
+it('refuses no call of 32 processes while there is room for it, whatever the others were granted and do not use', async () => {
+  const url = await prepared();
+  const ledgers = Array.from({ length: 32 }, () => day(url));
+  // Each has used a little of what it was granted.
+  for (const ledger of ledgers) {
+    const call = await reserved(ledger, 0.4, 1000);
+    if (call !== null) ledger.settle({ session: SESSION, call, tokens: 10, cost: 0.01 });
+  }
+  const room = (10 - 32 * 0.01) / 32;
+  const all = await Promise.all(ledgers.map((ledger) => reserved(ledger, room, 10)));
+  expect(all.filter((call) => call === null)).toEqual([]);
+  expect(await Promise.all(ledgers.map((ledger) => reserved(ledger, 0.01, 10)))).toEqual(ledgers.map(() => null));
+});
+
+it('needs no room any more for a call that was prepared and is not made', async () => {
+  const url = await prepared();
+  const [one, other] = [day(url), day(url)];
+  const call = CallId.parse('never-made');
+  await one.prepare?.({ call, model: MODEL, cost: 9, tokens: 10 }, [LIMIT]);
+  expect(await reserved(other, 9, 10)).toBeNull();
+  one.release?.(call);
+  expect(await reserved(other, 9, 10)).not.toBeNull();
 });

@@ -284,14 +284,18 @@ type DayReservation = Omit<DayCall, 'session'>;
 export function prepareDay(
   { day, rules }: Budgets,
   { id, price, outputLimit }: ModelOption,
+  call: CallId,
   inputBound: number,
 ): Promise<void> | undefined {
   if (day?.prepare === undefined) return undefined;
   const { input, output } = worstRates(price ?? FREE, inputBound);
   const cost = Math.ceil(inputBound * input + outputLimit * output) / 1_000_000;
   const limits = matchingLimits(rules(), id).map(({ limit }) => limit);
-  return day.prepare({ model: id, tokens: inputBound + outputLimit, cost }, limits);
+  return day.prepare({ call, model: id, tokens: inputBound + outputLimit, cost }, limits);
 }
+
+/** Keeps no room any more for a call that is reserved or not made. */
+export const releaseDay = ({ day }: Budgets, call: CallId): void => day?.release?.(call);
 
 /** Reserves a call against the day; false when another process used up the limit first. Throws `LogFault`: without a ledger no call is made. */
 export function reserveDay({ day, recorder, rules }: Budgets, reservation: DayReservation): boolean {

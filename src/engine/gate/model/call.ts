@@ -39,10 +39,10 @@ type Called = Result<ModelReply, GateFault | BrokenCall>;
 export async function oneCall(asking: Asking, ticket: Ticket): Promise<Called> {
   const { parts, question, model, signal } = asking;
   if (signal.aborted) return fail(stopped(signal));
+  keepToRules(parts);
+  const draft = draftOf(asking);
   const step = stepSignal(parts, question.order, signal, budgets.timeFor(question));
   try {
-    keepToRules(parts);
-    const draft = draftOf(asking);
     // Judged again for each try, because waits may have passed and rules may have been tightened.
     const permit = permitFor(parts.rules(), model, draft.agent, draft.call);
     if (permit === null) return fail({ is: 'again' });
@@ -62,6 +62,7 @@ export async function oneCall(asking: Asking, ticket: Ticket): Promise<Called> {
     return await startCall({ ...asking, ticket, step }, permit, draft, reservation);
   } finally {
     step.end();
+    budgets.releaseDay(parts, draft.call);
   }
 }
 
@@ -83,7 +84,7 @@ type Bound = Omit<AskedOf, 'now' | 'days'>;
 async function boundFor({ parts, question, model }: Asking, draft: ModelRequest, signal: AbortSignal): Promise<Bound> {
   const reserves = budgets.closingReserves(parts, question, model);
   const byBytes = { agent: draft.agent, model, inputBound: budgets.inputBound(parts.prefixes, draft), ...reserves };
-  const room = budgets.prepareDay(parts, model, byBytes.inputBound);
+  const room = budgets.prepareDay(parts, model, draft.call, byBytes.inputBound);
   if (room !== undefined) await orAborted(room, signal, undefined);
   const first = judge(parts, byBytes);
   if (first.ok || first.exhausted.what === 'time') return byBytes;
