@@ -13,7 +13,7 @@ import { faultText, MANAGED_ROOT, nestedFolders, passedOver, vanished } from '..
 import { formatCost, formatLimit } from '../domain/budget.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { placeText, reasonText } from '../domain/reason.ts';
-import { fail, ok } from '../domain/result.ts';
+import { fail } from '../domain/result.ts';
 import { nearest } from '../domain/text/text.ts';
 import { chooseModel, type ReviewRule, modelsOfRole, roleNamed, wordsOf } from '../policy/index.ts';
 import { resolvedIn } from '../policy/explain/explain.ts';
@@ -115,7 +115,8 @@ function problemOfForced({ name, model }: ReviewRule, config: Loaded): string | 
 /** Where notices of runs go, and what is missing for that. */
 export function notificationFindings(config: Loaded | null): readonly Finding[] {
   const { webhook, ntfy } = config?.preferences.notifications ?? {};
-  return Object.entries({ webhook, ntfy }).flatMap(([is, said]): readonly Finding[] => {
+  const answers = config === null ? [] : answerFindings(config);
+  const told = Object.entries({ webhook, ntfy }).flatMap(([is, said]): readonly Finding[] => {
     if (config === null || said?.url === undefined) return [];
     const { url, secretEnv, events } = said;
     const denied = config.rules.notifications;
@@ -124,7 +125,20 @@ export function notificationFindings(config: Loaded | null): readonly Finding[] 
     if (isMissing) return [problem(is, `${secretEnv} is not set: notices are sent without it`)];
     return [fine(is, `${new URL(url).host} gets ${events === undefined ? 'all notices' : events.join(', ')}`)];
   });
+  return [...told, ...answers];
 }
+
+/** Whether buttons of ntfy answer questions. */
+function answerFindings({ preferences, rules: { remoteAnswers }, secrets }: Loaded): readonly Finding[] {
+  const { secretEnv, answers } = preferences.notifications?.ntfy ?? {};
+  if (answers === undefined) return [];
+  if (remoteAnswers?.value === 'deny') return [note('ntfy', `no answers are taken: ${reasonText(remoteAnswers.from)}`)];
+  const isSet = (variable?: string): boolean => secrets.some(({ name }) => name === variable);
+  const isWhole = answers.topic !== undefined && isSet(secretEnv) && isSet(answers.secretEnv);
+  return [isWhole ? fine('ntfy', `buttons answer questions by ${answers.topic}`) : problem('ntfy', NO_ANSWERS)];
+}
+
+const NO_ANSWERS = 'no answers are taken: both topics need a token, set in secretEnv and answers.secretEnv';
 
 /** The chats that hear of runs, and what they may. */
 export function chatFindings(config: Loaded | null): readonly Finding[] {
@@ -157,21 +171,17 @@ export async function foreignFindings(
     const { name, by, command, hosts } = setup;
     if (!option.usable.yes) return problem(name, option.usable.because);
     const [program = ''] = command;
-    const said =
-      by === 'terminal'
-        ? ok(
-            `(${(await foreignVersion(toolEnvironment(project.root), program)) ?? 'version not told'}), ${IN_TERMINAL}`,
-          )
-        : typeof box === 'string'
-          ? fail(box)
-          : await askForeign(project, config, box, setup);
-    if (!said.ok) return problem(name, `${program} cannot be used: ${said.fault}`);
-    return fine(name, `${program} ${said.value}; ${payerOf(config, setup)}; reaches ${hosts.join(', ') || 'no host'}`);
+    const of = `${payerOf(config, setup)}; reaches ${hosts.join(', ') || 'no host'}`;
+    if (by === 'terminal') {
+      const version = (await foreignVersion(toolEnvironment(project.root), program)) ?? 'version not told';
+      return fine(name, `${program} (${version}), in a terminal (tmux); ${of}`);
+    }
+    const asked = typeof box === 'string' ? fail(box) : await askForeign(project, config, box, setup);
+    if (!asked.ok) return problem(name, `${program} cannot be used: ${asked.fault}`);
+    return fine(name, `${program} ${asked.value}; ${of}`);
   };
   return Promise.all(agents.map(ask));
 }
-
-const IN_TERMINAL = 'in a terminal (tmux)';
 
 /** Its login folders, and the variables with keys that it gets. */
 function payerOf({ places, secrets }: Loaded, { home, env }: ForeignSetup): string {

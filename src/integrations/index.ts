@@ -2,12 +2,13 @@
 import type { connect, Connection } from './acp/connection.ts';
 import { ok, type Result } from '../domain/result.ts';
 import type { TerminalOptions } from './tmux/connection.ts';
+export { AgentSession } from './acp/session.ts';
 export { openProxy, type Proxy } from './acp/proxy.ts';
 export { foreignModels, type ForeignModels, type StartedAgent } from './acp/provider.ts';
 export { type TerminalSettings } from './tmux/connection.ts';
 export { COMPLETION_PHRASES } from './tmux/detection.ts';
 export { type Chat, type ChatCommand, type ChatQuestion, type ChatRight, openTelegram } from './notify/telegram.ts';
-export { type Telegram } from './notify/telegram.ts';
+export { type Telegram, type TelegramParts } from './notify/telegram.ts';
 export { type Notice, type Notifier, openNotifier, type Target } from './notify/notifier.ts';
 
 /** Connects to a program that speaks the Agent Client Protocol, which is loaded with the first one. */

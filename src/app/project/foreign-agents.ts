@@ -7,7 +7,7 @@ import type { AgentId, SessionId } from '../../domain/ids.ts';
 import { fail, ok, type Result, tried } from '../../domain/result.ts';
 import type { ForeignModels, Proxy, StartedAgent, TerminalSettings } from '../../integrations/index.ts';
 import { COMPLETION_PHRASES, connectAgent, connectInTerminal, foreignModels } from '../../integrations/index.ts';
-import { openProxy } from '../../integrations/index.ts';
+import { AgentSession, openProxy } from '../../integrations/index.ts';
 import { childRules } from '../../policy/index.ts';
 import { type ProjectTools, tryForeign } from '../../tools/index.ts';
 import { ownProgram, world } from '../process/index.ts';
@@ -52,12 +52,6 @@ export function foreignFor(run: ForeignRun): ForeignModels {
 
 /** How long an agent that is only asked what it is may take for each answer. */
 const PATIENCE_MS = 10_000;
-const NO_EVENTS: Parameters<typeof connectAgent>[0]['events'] = {
-  update: () => undefined,
-  permission: () => Promise.resolve({ outcome: { outcome: 'cancelled' } }),
-  question: () => Promise.resolve(null),
-  used: () => undefined,
-};
 
 /**
  * What an agent says of itself and its protocol when it is started as in a run, but in an empty folder and for no task. A fault, in words, where it
@@ -77,7 +71,7 @@ export async function askForeign(
     proxy.value?.close();
     return tried;
   }
-  const of = { ...setup, ...tried.value, earlier: null, events: NO_EVENTS, world, patience: PATIENCE_MS };
+  const of = { ...setup, ...tried.value, earlier: null, events: new AgentSession(world), world, patience: PATIENCE_MS };
   const opened = await connectAgent({ ...of, process: withProxy(tried.value.process, proxy.value) });
   if (!opened.ok) return opened;
   await opened.value.end();

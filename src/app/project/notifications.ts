@@ -13,19 +13,29 @@ import { plainPlanLines } from '../reports/index.ts';
 import * as views from '../views/index.ts';
 
 /** Where notices go; empty if nothing is configured, or an administrator forbids it. */
-function notificationTargets({ preferences, secrets, rules }: NotificationConfig): readonly outside.Target[] {
-  const { webhook, ntfy } = preferences.notifications ?? {};
-  if (rules.notifications?.value === 'deny') return [];
+function notificationTargets(config: NotificationConfig): readonly outside.Target[] {
+  const { webhook, ntfy } = config.preferences.notifications ?? {};
+  if (config.rules.notifications?.value === 'deny') return [];
   const named = [
-    ['webhook', webhook],
-    ['ntfy', ntfy],
+    ['webhook', webhook, undefined],
+    ['ntfy', ntfy, ntfy && answersOf(config, ntfy)],
   ] as const;
-  return named.flatMap(([is, said]) => {
+  return named.flatMap(([is, said, answers]) => {
     if (said?.url === undefined) return [];
-    const secret = secrets.find(({ name }) => name === said.secretEnv)?.value ?? null;
-    return [{ is, url: said.url, events: said.events, secret }];
+    return [{ is, url: said.url, events: said.events, secret: secretOf(config, said.secretEnv), answers }];
   });
 }
+
+/** Who reads the questions can answer them, so both topics need a token. */
+function answersOf(config: NotificationConfig, { url = '', secretEnv, answers }: Ntfy): outside.Target['answers'] {
+  const token = secretOf(config, secretEnv) && secretOf(config, answers?.secretEnv);
+  if (token === null || answers?.topic === undefined || config.rules.remoteAnswers?.value === 'deny') return undefined;
+  return { url: url.replace(/[^/]*$/, answers.topic), token };
+}
+
+type Ntfy = NonNullable<NonNullable<NotificationConfig['preferences']['notifications']>['ntfy']>;
+const secretOf = ({ secrets }: NotificationConfig, variable: string | undefined): string | null =>
+  secrets.find(({ name }) => name === variable)?.value ?? null;
 
 export type NotificationConfig = Pick<Loaded, 'preferences' | 'secrets' | 'rules'>;
 
@@ -34,24 +44,32 @@ export async function notifyOf(run: Run, config: NotificationConfig, project: st
   const problems = new Set<string>();
   const { quietHours } = config.preferences.notifications ?? {};
   const targets = notificationTargets(config);
-  const notifier = outside.openNotifier({ targets, world, quietHours, failed: (text) => problems.add(text) });
-  const chat = openChat(run, config, (text) => problems.add(text));
+  const how = {
+    world,
+    failed: (text: string) => void problems.add(text),
+    answer: (question: string, given: Given) => answered(run, question, given),
+  };
+  const notifier = outside.openNotifier({ targets, quietHours, project, ...how });
+  const chat = openChat(run, config, how);
+  const askers = chat === null ? [notifier] : [notifier, chat];
+  const plans = openPlans(run, askers);
   let now = before;
   // They end with the run, the last one included.
   for await (const event of run.controls.events(before.seq)) {
     const after = fold(now, event);
-    const happened = views.noticeEventOf(event, now, after);
+    const notable = views.noticeEventOf(event, now, after);
     withdrawAnswered(notifier, event, after);
-    chat?.happened(event, after);
-    if (happened !== null) {
-      const notice = noticeOf(happened, after, project, event.time);
+    plans.happened(event, after);
+    happened(event, after, askers);
+    if (notable !== null) {
+      const notice = { ...noticeOf(notable, after), project, time: event.time };
       notifier.notify(notice);
       // The plan and what is asked have buttons.
-      if (notice.is !== 'asks' && notice.is !== 'plan') chat?.chat.say(notice.text, happened.agent);
+      if (notice.is !== 'asks' && notice.is !== 'plan') chat?.say(notice.text, notable.agent);
     }
     now = after;
   }
-  await Promise.all([notifier.close(), chat?.chat.close()]);
+  await Promise.all([notifier.close(), chat?.close()]);
   return [...problems];
 }
 
@@ -63,21 +81,15 @@ function withdrawAnswered(notifier: outside.Notifier, { type }: MimirEvent, stat
   notifier.withdraw(({ is, agent }) => is === 'asks' && !asking.has(agent.join('/')));
 }
 
-function noticeOf(
-  { is, who, words, agent }: views.NoticeEvent,
-  state: RunState,
-  project: string,
-  time: string,
-): outside.Notice {
+type OfAll = 'project' | 'time';
+function noticeOf({ is, who, words, agent }: views.NoticeEvent, state: RunState): Omit<outside.Notice, OfAll> {
   return {
     is,
     session: state.session ?? '',
-    project,
     agent: agent === null ? [] : pathOf(state, agent),
     role: agent === null ? null : (state.agents.get(agent)?.role ?? null),
     text: `${who} ${words}`,
     cost: views.runSpending(state).cost,
-    time,
   };
 }
 
@@ -90,37 +102,20 @@ function pathOf(state: RunState, agent: AgentId): readonly string[] {
 
 type Approval = RunState['approvals'][number];
 
+type Asker = Pick<outside.Telegram, 'ask' | 'settled'>;
+type How = Pick<outside.TelegramParts, 'answer' | 'failed' | 'world'>;
+
 /** Null where no chat is configured, or an administrator forbids it. */
-function openChat(
-  run: Run,
-  config: NotificationConfig,
-  failed: (text: string) => void,
-): { readonly happened: (event: MimirEvent, state: RunState) => void; readonly chat: outside.Telegram } | null {
+function openChat(run: Run, config: NotificationConfig, how: How): outside.Telegram | null {
   const { botTokenEnv, server = 'https://api.telegram.org' } = config.preferences.notifications?.telegram ?? {};
   const chats = chatsOf(config);
   if (botTokenEnv === undefined || chats.length === 0) return null;
   const token = config.secrets.find(({ name }) => name === botTokenEnv)?.value;
   if (token === undefined) {
-    failed(`Telegram: ${botTokenEnv} is not set`);
+    how.failed(`Telegram: ${botTokenEnv} is not set`);
     return null;
   }
-  const chat = outside.openTelegram({
-    token,
-    server,
-    world,
-    failed,
-    chats,
-    answer: (question, answer) => answered(run, question, answer),
-    command: (typed, may) => commanded(run, typed, may),
-  });
-  const plans = openPlans(run, chat);
-  return {
-    chat,
-    happened(event, state) {
-      plans.happened(event, state);
-      happened(event, state, chat);
-    },
-  };
+  return outside.openTelegram({ token, server, chats, command: (typed, may) => commanded(run, typed, may), ...how });
 }
 
 /** With what each may under the rules. */
@@ -131,22 +126,23 @@ function chatsOf({ preferences, rules }: NotificationConfig): readonly outside.C
   return chats.flatMap(({ id, may = 'look' }) => (id === undefined ? [] : [{ id, may: looks ? 'look' : may }]));
 }
 
-function happened(event: MimirEvent, state: RunState, chat: outside.Telegram): void {
+function happened(event: MimirEvent, state: RunState, askers: readonly Asker[]): void {
   if (event.type === 'approval.requested') {
     const approval = state.approvals.find(({ id }) => id === event.approval);
-    if (approval !== undefined) chat.ask(questionOf(approval, state));
+    if (approval !== undefined) for (const one of askers) one.ask(questionOf(approval, state));
   }
-  if (event.type === 'approval.answered') chat.settled(keyOf(event.approval), SETTLED[event.answer]);
+  if (event.type === 'approval.answered')
+    for (const one of askers) one.settled(keyOf(event.approval), SETTLED[event.answer]);
 }
 
 /** A plan that needs no answer of a person is approved within this time. */
 const PLAN_WAITS_MS = 2000;
 
 /** The plan as a question of the run, asked again where it changes. */
-function openPlans({ view }: Run, chat: outside.Telegram) {
+function openPlans({ view }: Run, askers: readonly Asker[]) {
   let asked: string | null = null;
   const settle = (how: string): void => {
-    if (asked !== null) chat.settled(asked, how);
+    for (const one of askers) if (asked !== null) one.settled(asked, how);
     asked = null;
   };
   const ask = async (id: string): Promise<void> => {
@@ -155,7 +151,7 @@ function openPlans({ view }: Run, chat: outside.Telegram) {
     if (planKey(state) !== id || asked === id) return;
     settle('The plan has changed; look at the new one.');
     asked = id;
-    chat.ask({
+    const question: outside.ChatQuestion = {
       id,
       text: ['Approve this plan?', '', ...plainPlanLines(state)].join('\n'),
       choices: [
@@ -164,7 +160,8 @@ function openPlans({ view }: Run, chat: outside.Telegram) {
       ],
       takesWords: true,
       about: null,
-    });
+    };
+    for (const one of askers) one.ask(question);
   };
   return {
     happened(event: MimirEvent, state: RunState): void {

@@ -142,25 +142,25 @@ const ProviderSettings = section({
   ),
 });
 
+const [ANY, LOCAL] = [/https:\/\/[^\s/]+/.source, /http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?/.source];
+const PLACE = new RegExp(`^(?:${ANY}|${LOCAL})/\\S*$`);
+const SERVER = new RegExp(`^(?:${ANY}|${LOCAL})$`);
+
 /** Where notices of runs are sent. */
-const notificationTarget = (secret: string) =>
-  section({
-    url: key(
-      z
-        .string()
-        .max(500)
-        .regex(/^https:\/\/[^\s/]+\/\S*$|^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?\/\S*$/, HOOK_ADDRESS),
-      'Address that requests are sent to; of ntfy with the topic',
-    ),
-    events: key(z.array(z.enum(NOTICE_KINDS)).max(5), 'What is sent: plan, asks, failed, budget, ended; default: all'),
-    secretEnv: key(variable, secret),
-  });
+const notificationTarget = (secret: string) => ({
+  url: key(z.string().max(500).regex(PLACE, HOOK_ADDRESS), 'Address that requests are sent to; of ntfy with the topic'),
+  events: key(z.array(z.enum(NOTICE_KINDS)).max(5), 'What is sent: plan, asks, failed, budget, ended; default: all'),
+  secretEnv: key(variable, secret),
+});
+const NTFY_TOKEN = 'Environment variable with an access token of the ntfy server';
+const NtfyAnswers = section({
+  topic: key(z.string().regex(/^[-\w]{1,64}$/, "use a topic's name"), 'Topic on the same server that buttons post to'),
+  secretEnv: key(variable, 'Environment variable with an access token that reads it'),
+});
 
 const POOL = 'The pool whose workers carry out the agents of a run; "default" if absent';
 const PEOPLE =
   'Keys of people, from `mimir cluster key`: workers here carry out only their runs; absent: those of whoever reaches the database';
-
-const SERVER = /^https:\/\/[^\s/]+$|^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
 const TelegramChat = section({
   id: key(z.int(), 'Its number, as the bot sees it'),
@@ -338,8 +338,8 @@ export const Settings = section({
         z.union([z.boolean(), z.literal('auto')]),
         'Show a desktop notification (OSC 9 or 777) when the terminal is not in focus; auto means true',
       ),
-      webhook: key(notificationTarget('Environment variable with the key that signs each request')),
-      ntfy: key(notificationTarget('Environment variable with an access token of the ntfy server')),
+      webhook: key(section(notificationTarget('Environment variable with the key that signs each request'))),
+      ntfy: key(section({ ...notificationTarget(NTFY_TOKEN), answers: key(NtfyAnswers) })),
       telegram: key(Telegram),
       quietHours: key(
         z

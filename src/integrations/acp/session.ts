@@ -29,6 +29,8 @@ export interface AgentReply {
   readonly usage: Usage;
 }
 
+type ToolUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>;
+
 interface Asked {
   readonly call: AgentCall;
   answer(isAllowed: boolean, text: string): void;
@@ -228,11 +230,7 @@ export class AgentSession implements AgentEvents {
     this.#changed.resolve();
   }
 
-  #toolCall({
-    toolCallId,
-    title,
-    status,
-  }: Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>): void {
+  #toolCall({ toolCallId, title, status }: ToolUpdate): void {
     const name = title ?? this.#titles.get(toolCallId) ?? '';
     if (title !== null && title !== undefined) {
       this.#titles.set(toolCallId, title);

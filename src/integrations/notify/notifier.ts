@@ -1,9 +1,15 @@
 /**
- * Sends notices of a run to a webhook and to ntfy (https://docs.ntfy.sh/publish). Requests go out only, and no port is opened. A notice that cannot
- * be delivered is tried again until the run ends, which never waits for it. */
+ * Sends notices of a run to a webhook and to ntfy (https://docs.ntfy.sh/publish), whose buttons may answer questions. Requests go out only, and no port
+ * is opened. A notice that cannot be delivered is tried again until the run ends, which never waits for it. */
 import { createHmac } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
 import { plural } from '../../domain/lists.ts';
+import { tried } from '../../domain/result.ts';
+import { plainLine } from '../../domain/text/text.ts';
 import type { World } from '../../ports/world.ts';
+import { type ChatQuestion, fitted, reasonOf, type Telegram, type TelegramParts } from './telegram.ts';
 
 /** What a notice is about; the values of `events` in the configuration. */
 export type NoticeKind = 'plan' | 'asks' | 'failed' | 'budget' | 'ended';
@@ -31,9 +37,12 @@ export interface Target {
   readonly events?: readonly NoticeKind[] | undefined;
   /** Of a webhook: what its body is signed with; of ntfy: an access token. */
   readonly secret: string | null;
+  /** Of ntfy: the topic to which its buttons post, and the token that reads it; absent where nothing is answered. */
+  readonly answers?: Readonly<Record<'url' | 'token', string>> | undefined;
 }
 
 export interface NotifierParts {
+  readonly project: string;
   readonly targets: readonly Target[];
   readonly world: World;
   /** Local time without notices, such as `22:00-07:00`. */
@@ -41,9 +50,11 @@ export interface NotifierParts {
   /** Called with a sentence for what was refused, and once for each time that a target cannot be reached. */
   readonly failed: (text: string) => void;
   readonly fetch?: typeof globalThis.fetch;
+  readonly answer: TelegramParts['answer'];
 }
 
-export interface Notifier {
+/** Asks where buttons can answer. */
+export interface Notifier extends Pick<Telegram, 'ask' | 'settled'> {
   notify(notice: Notice): void;
   /** Takes back what was not yet sent: it was answered meanwhile. */
   withdraw(isOver: (notice: Notice) => boolean): void;
@@ -57,16 +68,28 @@ const TIME_LIMIT_MS = 10_000;
 const CLOSE_MS = 5000;
 /** Waits before each further try, in milliseconds; the last one again and again. */
 const RETRIES = [1000, 5000, 20_000, 60_000];
-const UNREACHED = 4;
+const waitAfter = (failures: number): number => RETRIES[failures] ?? RETRIES.at(-1) ?? 0;
+/** After so many further tries it is told. */
+const UNREACHED = 3;
 
 interface Outbox {
   readonly target: Target;
   /** Not delivered yet, in order; `work` is there while it is delivered. */
-  waiting: readonly Notice[];
+  waiting: readonly Item[];
   work: Promise<void> | null;
 }
 
-export function openNotifier({ targets, world, quietHours, failed, fetch: send = fetch }: NotifierParts): Notifier {
+/** A message of ntfy with buttons, which is sent by itself. */
+interface Letter extends Pick<Notice, 'is' | 'text'> {
+  readonly question: string;
+  readonly actions: readonly object[];
+}
+
+type Item = Notice | Letter;
+const isLetter = (item: Item): item is Letter => 'actions' in item;
+
+export function openNotifier(parts: NotifierParts): Notifier {
+  const { targets, world, quietHours, failed, fetch: send = fetch } = parts;
   const [hurry, closing] = [new AbortController(), new AbortController()];
   const outboxes = targets.map((target): Outbox => ({ target, waiting: [], work: null }));
   const isQuiet = (): boolean => quietHours !== undefined && isWithin(quietHours, new Date(world.now()));
@@ -74,30 +97,41 @@ export function openNotifier({ targets, world, quietHours, failed, fetch: send =
     const { is } = box.target;
     await world.sleep(BURST_MS, hurry.signal);
     for (let failures = 0; box.waiting.length > 0 && !closing.signal.aborted; ) {
-      const batch = box.waiting;
-      const { problem, isFinal } = await attempt(send, requestOf(box.target, batch), closing.signal);
+      const letter = box.waiting.findIndex(isLetter);
+      const batch = letter < 0 ? box.waiting : box.waiting.slice(0, Math.max(letter, 1));
+      const { problem, isFinal } = await attempt(send, requestOf(box.target, batch, parts.project), closing.signal);
       if (isFinal) {
         box.waiting = box.waiting.filter((notice) => !batch.includes(notice));
         if (problem !== null) failed(`the ${is} notification was not delivered: ${problem}`);
         continue;
       }
-      failures += 1;
       if (failures === UNREACHED) failed(`${is} cannot be reached, and is tried again until the run ends: ${problem}`);
-      await world.sleep(RETRIES[failures - 1] ?? RETRIES.at(-1) ?? 0, closing.signal);
+      await world.sleep(waitAfter(failures), closing.signal);
+      failures += 1;
     }
     box.work = null;
   }
+  const push = (box: Outbox | undefined, item: Item): void => {
+    if (box === undefined || isQuiet() || box.target.events?.includes(item.is) === false) return;
+    box.waiting = [...box.waiting, item];
+    box.work ??= deliver(box);
+  };
+  const box = outboxes.find(({ target }) => target.answers !== undefined);
+  const topic = box?.target.answers;
+  const pushed = (letter: Letter): void => push(box, letter);
+  const asking = topic && openAsking({ ...parts, fetch: send }, topic, closing.signal, pushed);
   return {
     notify(notice) {
-      if (isQuiet()) return;
-      for (const box of outboxes) {
-        if (box.target.events?.includes(notice.is) === false) continue;
-        box.waiting = [...box.waiting, notice];
-        box.work ??= deliver(box);
-      }
+      const isAsked = notice.is === 'asks' || notice.is === 'plan';
+      for (const one of outboxes) if (!isAsked || one !== box) push(one, notice);
+    },
+    ask: (question) => asking?.ask(question),
+    settled(question) {
+      asking?.settled(question);
+      if (box) box.waiting = box.waiting.filter((item) => !isLetter(item) || item.question !== question);
     },
     withdraw(isOver) {
-      for (const box of outboxes) box.waiting = box.waiting.filter((notice) => !isOver(notice));
+      for (const box of outboxes) box.waiting = box.waiting.filter((item) => isLetter(item) || !isOver(item));
     },
     async close() {
       hurry.abort();
@@ -110,13 +144,79 @@ export function openNotifier({ targets, world, quietHours, failed, fetch: send =
   };
 }
 
+/** So many buttons fit on one message of ntfy. */
+const BUTTONS = 3;
+const MORE_ANSWERS = 'Other answers can be given in a terminal.';
+/** Letters and digits of what a button posts; nobody guesses them. */
+const CODE_LENGTH = 32;
+/** So often a connection is made anew: one that is dead is not noticed otherwise. */
+const CONNECTION_MS = 60_000;
+const Posted = z.object({ id: z.string().regex(/^\w{1,64}$/), event: z.literal('message'), message: z.string() });
+
+/** Asks by ntfy. Whoever knows the topic can post there, so a button posts a code: random, of one answer to one question, and valid once. */
+function openAsking(
+  { world, answer, failed, fetch: send }: Required<Omit<NotifierParts, 'quietHours'>>,
+  topic: NonNullable<Target['answers']>,
+  signal: AbortSignal,
+  push: (letter: Letter) => void,
+) {
+  const open = new Set<string>();
+  const codes = new Map<string, Letter & { readonly key: string }>();
+  async function pressed(code: string): Promise<void> {
+    const button = codes.get(code);
+    if (!codes.delete(code) || button === undefined) return;
+    const { key, ...letter } = button;
+    const isOpen = open.delete(letter.question);
+    const said = isOpen ? await answer(letter.question, { key }) : 'This question is no longer open.';
+    push({ ...letter, text: `${said} ${letter.text}`, question: '' });
+  }
+  /** Reads what is posted (https://docs.ntfy.sh/subscribe/api), also what was posted while the topic could not be reached. */
+  async function listen(): Promise<void> {
+    let since = String(Math.floor(world.now() / 1000));
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      const read = async (lines: AsyncIterable<string>): Promise<void> => {
+        for await (const line of lines) {
+          failures = 0;
+          const { data } = Posted.safeParse(tried(() => JSON.parse(line) as unknown, null));
+          since = data?.id ?? since;
+          await pressed(data?.message ?? '');
+        }
+      };
+      const request = { url: `${topic.url}/json?since=${since}`, headers: bearer(topic.token), read };
+      const { problem, isFinal } = await attempt(send, request, signal);
+      if (isFinal && problem !== null) return failed(`no answers are taken by ntfy: ${problem}`);
+      await world.sleep(waitAfter(failures), signal);
+    }
+  }
+  void listen();
+  return {
+    settled: (question: string) => open.delete(question),
+    ask(asked: ChatQuestion): void {
+      const { id: question, text, choices, about } = fitted(asked, 'bytes');
+      const is = about === null ? 'plan' : 'asks';
+      open.add(question);
+      const short = plainLine(text, 200);
+      const actions = choices.slice(0, BUTTONS).map(({ key, label }) => {
+        const body = world.name(CODE_LENGTH);
+        codes.set(body, { is, text: short, question, key, actions: [] });
+        return { action: 'http', label: label.slice(0, 60), url: topic.url, body, clear: true };
+      });
+      push({ is, text: choices.length > BUTTONS ? `${text}\n\n${MORE_ANSWERS}` : text, question, actions });
+    },
+  };
+}
+
 interface Outgoing {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body?: string;
+  /** Takes the lines of a stream. */
+  readonly read?: (lines: AsyncIterable<string>) => Promise<void>;
 }
 
-function requestOf({ is, url, secret }: Target, notices: readonly Notice[]): Outgoing {
+const bearer = (token: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${token}` });
+
+function requestOf({ is, url, secret }: Target, notices: readonly Item[], project: string): Outgoing {
   const json = { 'content-type': 'application/json' };
   if (is === 'webhook') {
     const body = JSON.stringify({ notices });
@@ -127,13 +227,14 @@ function requestOf({ is, url, secret }: Target, notices: readonly Notice[]): Out
   const isUrgent = notices.some((notice) => notice.is === 'asks');
   const body = JSON.stringify({
     topic: url.slice(at + 1),
-    title: `Mimir: ${notices[0]?.project ?? ''}`,
+    title: `Mimir: ${project}`,
     message: notices.map(({ text }) => text).join('\n'),
     priority: isUrgent ? 4 : 3,
+    ...notices.filter(isLetter).map(({ actions }) => ({ actions }))[0],
   });
   return {
     url: url.slice(0, at),
-    headers: { ...json, ...(secret === null ? {} : { authorization: `Bearer ${secret}` }) },
+    headers: { ...json, ...(secret === null ? {} : bearer(secret)) },
     body,
   };
 }
@@ -150,25 +251,22 @@ interface Attempt {
 
 async function attempt(
   send: typeof globalThis.fetch,
-  { url, ...request }: Outgoing,
+  { url, read, ...request }: Outgoing,
   signal: AbortSignal,
 ): Promise<Attempt> {
   try {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]);
-    const answer = await send(url, { ...request, method: 'POST', redirect: 'manual', signal: limit });
-    await answer.body?.cancel();
+    const [method, most] = read === undefined ? (['POST', TIME_LIMIT_MS] as const) : (['GET', CONNECTION_MS] as const);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(most)]);
+    const answer = await send(url, { ...request, method, redirect: 'manual', signal: limit });
+    if (answer.ok && answer.body !== null) await read?.(createInterface({ input: Readable.from(answer.body) }));
+    else await answer.body?.cancel();
     if (answer.ok) return { problem: null, isFinal: true };
-    const isBusy = answer.status >= 500 || answer.status === 429 || answer.status === 408;
+    const isBusy = answer.status >= 500 || [408, 429].includes(answer.status);
     return { problem: `status ${answer.status}`, isFinal: !isBusy };
   } catch (error) {
     return { problem: reasonOf(error), isFinal: false };
   }
 }
-
-const reasonOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
-};
 
 /** Whether the local time of `date` is within `HH:MM-HH:MM`, which may pass midnight. */
 export function isWithin(hours: string, date: Date): boolean {

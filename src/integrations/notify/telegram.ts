@@ -59,7 +59,7 @@ export interface Telegram {
   close(): Promise<void>;
 }
 
-/** Characters of one message; Telegram takes 4,096. */
+/** Characters of one message of Telegram, and bytes of one of ntfy; both take 4,096. */
 const MOST = 3500;
 const POLL_S = 25;
 const CLOSE_MS = 5000;
@@ -68,8 +68,6 @@ const RETRIES = [1000, 5000, 20_000];
 /** A question from when it is asked until it is settled. */
 interface Open {
   readonly question: ChatQuestion;
-  /** A cut text cannot be allowed from here. */
-  readonly isCut: boolean;
   readonly messages: Map<number, number>;
 }
 
@@ -100,10 +98,9 @@ export function openTelegram(parts: TelegramParts): Telegram {
   };
   const settledAs = new Map<string, string>();
   const asked = async (chat: Chat, one: Open): Promise<void> => {
-    const { question, isCut, messages } = one;
-    const text = isCut ? `${headOf(question.text, MOST, '…')}\n\n${CUT}` : question.text;
-    const keyboard = chat.may === 'look' ? {} : keyboardOf(question, isCut);
-    const message = await chains.send(chat.id, question.about, text, keyboard);
+    const { question, messages } = one;
+    const keyboard = chat.may === 'look' ? {} : keyboardOf(question);
+    const message = await chains.send(chat.id, question.about, question.text, keyboard);
     messages.set(chat.id, message);
     // It was settled while it was on its way.
     const how = settledAs.get(question.id);
@@ -116,7 +113,7 @@ export function openTelegram(parts: TelegramParts): Telegram {
       for (const { id } of chats) during(chains.send(id, about, headOf(text, MOST, '…'), {}));
     },
     ask(question) {
-      const one: Open = { question, isCut: question.text.length > MOST, messages: new Map() };
+      const one: Open = { question: fitted(question, 'characters'), messages: new Map() };
       questions.set(question.id, one);
       for (const chat of chats) during(asked(chat, one));
     },
@@ -148,11 +145,8 @@ function openChains(send: Context['send']) {
       const to = first === undefined ? null : await first;
       const reply = to === null ? {} : { reply_parameters: { message_id: to, allow_sending_without_reply: true } };
       const sent = send(chat, text, { ...reply, ...more });
-      if (first === undefined)
-        firsts.set(
-          key,
-          sent.catch(() => null),
-        );
+      const number = sent.catch(() => null);
+      if (first === undefined) firsts.set(key, number);
       const message = await sent;
       abouts.set(`${chat} ${message}`, about);
       return message;
@@ -164,17 +158,19 @@ function openChains(send: Context['send']) {
 
 const CUT = 'This is not all of it, so it cannot be allowed from here: look at it in a terminal.';
 
-interface Keyboard {
-  readonly inline_keyboard: readonly (readonly { readonly text: string; readonly callback_data: string }[])[];
+/** The question as far as one message shows it. What is cut cannot be allowed. */
+export function fitted(question: ChatQuestion, limit: 'characters' | 'bytes'): ChatQuestion {
+  const size = limit === 'bytes' ? Buffer.byteLength(question.text) : question.text.length;
+  if (size <= MOST) return question;
+  // A character has three bytes at most.
+  const text = `${headOf(question.text, limit === 'bytes' ? MOST / 3 : MOST, '…')}\n\n${CUT}`;
+  return { ...question, text, choices: question.choices.filter(({ allows }) => !allows) };
 }
 
-const keyboardOf = ({ id, choices }: ChatQuestion, isCut: boolean): { readonly reply_markup: Keyboard } => ({
-  reply_markup: {
-    inline_keyboard: choices
-      .filter(({ allows }) => !(isCut && allows))
-      .map(({ key, label }) => [{ text: label.slice(0, 60), callback_data: `${id} ${key}` }]),
-  },
-});
+function keyboardOf({ id, choices }: ChatQuestion): object {
+  const buttons = choices.map(({ key, label }) => [{ text: label.slice(0, 60), callback_data: `${id} ${key}` }]);
+  return { reply_markup: { inline_keyboard: buttons } };
+}
 
 interface Context {
   readonly parts: TelegramParts;
@@ -261,31 +257,23 @@ async function replied(
 async function answered({ parts, questions }: Context, chat: Chat, data: string): Promise<string> {
   if (chat.may === 'look') return 'This chat may only look.';
   const [id = '', key = ''] = data.split(' ');
-  const one = questions.get(id);
-  const choice = one?.question.choices.find((each) => each.key === key);
-  if (one === undefined || choice === undefined) return 'This question is no longer open.';
-  return one.isCut && choice.allows ? CUT : parts.answer(id, { key });
+  const isOpen = questions.get(id)?.question.choices.some((each) => each.key === key) === true;
+  return isOpen ? parts.answer(id, { key }) : 'This question is no longer open.';
+}
+
+/** What was typed, in reply to a question or about an agent. */
+interface Typed extends Pick<ChatCommand, 'about'> {
+  readonly text: string;
+  readonly question?: ChatQuestion | undefined;
 }
 
 /** Words in the chain of an agent that asks nothing are for the agent. */
-const unasked = async (
-  { parts }: Context,
-  chat: Chat,
-  { text, about }: { readonly text: string; readonly about: string | null },
-): Promise<string> =>
+const unasked = async ({ parts }: Context, chat: Chat, { text, about }: Typed): Promise<string> =>
   about === null
     ? 'Reply to a question to answer it. /help lists what there is.'
     : ((await parts.command({ name: 'message', words: text, about }, chat.may)) ?? '');
 
-async function said(
-  context: Context,
-  chat: Chat,
-  {
-    text,
-    question,
-    about,
-  }: { readonly text: string; readonly question: ChatQuestion | undefined; readonly about: string | null },
-): Promise<string> {
+async function said(context: Context, chat: Chat, { text, question, about }: Typed): Promise<string> {
   const { parts } = context;
   const command = /^\/([a-z]+)(?:@\w+)?(?:\s+([^]*))?$/.exec(text);
   if (command !== null) {
@@ -362,7 +350,10 @@ async function once(
       ...(after !== undefined && { after: after * 1000 }),
     };
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { why: `${method}: ${messageOf(cause)}`, lasting: false };
+    return { why: `${method}: ${reasonOf(error)}`, lasting: false };
   }
 }
+
+/** Of a request that did not arrive: the cause tells more. */
+export const reasonOf = (error: unknown): string =>
+  messageOf(error instanceof Error && error.cause instanceof Error ? error.cause : error);

@@ -304,6 +304,7 @@ function numberedIn(text: readonly string[]): Question | null {
 }
 
 const BULLET = /^\s{0,2}[⏺●•✦◆■✕✖]\s+/u;
+const INSET = /^\s{1,3}(?=\S)/;
 const ERROR_MARK = /^\s{0,2}[■✕✖]\s+\[?(?!conversation interrupted)/iu;
 const RESULT = /^\s*[⎿└├│┃▏╰╎]/u;
 /** A call of a tool as programs show it: `Bash(npm test)`, `Ran npm test`, `✔ ReadFile src/a.ts`. */
@@ -324,19 +325,10 @@ function ownLines(lines: readonly string[]): readonly string[] {
   const end = ERROR_MARK.test(rest[0] ?? '') ? rest.indexOf('') : -1;
   const block = end < 0 ? rest : rest.slice(0, end);
   const isOutput = bullets && (TOOL.test(block[0] ?? '') || block.some((line) => RESULT.test(line)));
-  return isOutput
-    ? []
-    : ownTextOf(
-        block
-          .map((line) =>
-            line
-              .replace(ERROR_MARK, 'Error: ')
-              .replace(BULLET, '')
-              .replace(/^\s{1,3}(?=\S)/, ''),
-          )
-          .join('\n'),
-      );
+  return isOutput ? [] : ownTextOf(block.map(unmarked).join('\n'));
 }
+
+const unmarked = (line: string): string => line.replace(ERROR_MARK, 'Error: ').replace(BULLET, '').replace(INSET, '');
 
 /** Where the program's own input row begins, which only hints and the frame of a box follow; behind the last line where there is none. */
 function bottomOf(lines: readonly string[]): number {

@@ -133,16 +133,10 @@ export class Transcript {
       case 'token_count':
         if (used !== undefined) this.#used = codexUsage(used);
         return [];
-      case 'function_call':
-        return [
-          this.#begin(
-            call,
-            titleOf(
-              name,
-              tried(() => JSON.parse(payload.arguments ?? '') as unknown, null),
-            ),
-          ),
-        ];
+      case 'function_call': {
+        const input: unknown = tried(() => JSON.parse(payload.arguments ?? '') as unknown, null);
+        return [this.#begin(call, titleOf(name, input))];
+      }
       case 'function_call_output':
         return this.#end(call, false);
       default:

@@ -312,6 +312,7 @@ describe('a key', () => {
       'notifications.webhook.secretEnv',
       'notifications.ntfy.url',
       'notifications.ntfy.secretEnv',
+      'notifications.ntfy.answers.secretEnv',
       'notifications.telegram.botTokenEnv',
       'notifications.telegram.server',
       'cluster.databaseEnv',

@@ -60,10 +60,12 @@ const notice = (is: Notice['is'], text: string): Notice => ({
   time: '2026-11-27T12:00:00.000Z',
 });
 
+const OF = { project: 'ledger', answer: () => Promise.resolve('') };
+
 async function sent(target: Target, notices: readonly Notice[], quietHours?: string): Promise<readonly string[]> {
   const problems: string[] = [];
   const failed = (text: string): number => problems.push(text);
-  const notifier = openNotifier({ targets: [target], world, quietHours, failed });
+  const notifier = openNotifier({ ...OF, targets: [target], world, quietHours, failed });
   for (const one of notices) notifier.notify(one);
   await notifier.close();
   return problems;
@@ -107,7 +109,7 @@ describe('a webhook', () => {
     const { url, received } = await service((body) => (body.includes(ENDED.text) ? 200 : 503));
     const problems: string[] = [];
     const target: Target = { is: 'webhook', url: `${url}/`, secret: null };
-    const notifier = openNotifier({ targets: [target], world, failed: (text) => problems.push(text) });
+    const notifier = openNotifier({ ...OF, targets: [target], world, failed: (text) => problems.push(text) });
     notifier.notify(ASKS);
     await until(() => received.length >= 70);
     notifier.notify(ENDED);
@@ -119,7 +121,7 @@ describe('a webhook', () => {
   it('does not get what was answered while it could not be reached', async () => {
     const { url, received } = await service((body) => (body.includes(ENDED.text) ? 200 : 503));
     const target: Target = { is: 'webhook', url: `${url}/`, secret: null };
-    const notifier = openNotifier({ targets: [target], world, failed: () => undefined });
+    const notifier = openNotifier({ ...OF, targets: [target], world, failed: () => undefined });
     notifier.notify(ASKS);
     await until(() => received.length >= 1);
     notifier.withdraw(({ is }) => is === 'asks');
