@@ -43,7 +43,7 @@ async function offered(root: string, tasks: readonly object[], setting: Setting 
     toolsOf: () => ['bash', 'write_file', 'read_file'],
     ...setting,
   });
-  await run.until(isOffered);
+  if (setting.approval === undefined) await run.until(isOffered);
   return run;
 }
 
@@ -113,6 +113,23 @@ it('asks about what rules ask about in any case, and runs nothing that they deny
   expect(summary(state)).toMatch(/^0 of 3 checks fail before anything has begun; could not run: curl x \(Denied: /);
   run.stop('enough');
   await run.result;
+});
+
+it('says nothing of a command that was only asked about when the person stopped it', async () => {
+  const ask = [{ words: ['make', '**'], from: builtIn('the test') }];
+  const run = await offered(freshFolder(), [task('a', ['exit 1', 'make y'])], {
+    rules: { ...RULES, commands: { allow: [], ask, deny: [] } },
+  });
+  await tryAll(run);
+  await run.until(({ approvals }) => approvals.length > 0);
+  await run.tell({ do: 'stop checks' });
+  const state = await run.until(({ approvals }) => approvals.length === 0);
+  run.stop('enough');
+  await run.result;
+  expect([summary(state), run.state().firstChecks?.length]).toEqual([
+    '1 of 2 checks fails before anything has begun: exit 1 (exit code 1); not tried: 1',
+    1,
+  ]);
 });
 
 it('ends what still runs with all of its processes when the plan is approved, and then begins', async () => {
@@ -217,6 +234,23 @@ it('keeps what was said over a resume, and nothing of a check that was cut off',
   expect(summary(again.state())).toBe(summary(run.state()));
   again.stop('enough');
   await again.result;
+});
+
+it('says that it is old also where the run is resumed and nobody looks at the plan any more', async () => {
+  const root = makeRepository();
+  const log = memoryLog();
+  const tasks = [task('a', ['exit 1'], { attempts: 1 })];
+  const run = await offered(root, tasks, { log });
+  await tryAll(run);
+  await run.until(ended(1));
+  run.stop('enough');
+  await run.result;
+  writeFileSync(path.join(root, 'new.txt'), 'new\n');
+  const again = await offered(root, tasks, { log, approval: 'flag' });
+  await again.result;
+  expect(again.state().agents.get(S1)?.error).toBe(
+    'the check exit 1 failed after the only attempt: exit code 1; it failed before anything had begun too (exit code 1); the project was changed after that',
+  );
 });
 
 it('tries nothing where the plan has no checks or is approved already', async () => {

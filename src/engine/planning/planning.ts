@@ -109,7 +109,7 @@ async function agreeOnPlan(parts: Deciding): Promise<PlanDecision> {
   const { options, recorder } = parts;
   const { approval } = options;
   if (approval === 'nobody') return reject(parts, 'not approved: nobody can be asked');
-  if (approval !== 'person') return approve(parts, APPROVED_BY[approval]);
+  if (approval !== 'person') return compareFirst(parts).then(() => approve(parts, APPROVED_BY[approval]));
   recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', reason: '', waitingFor: { is: 'person' } });
   const over = new AbortController();
   const watch = guarded(parts, watchProject(parts, over.signal));

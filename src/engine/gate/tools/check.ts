@@ -173,23 +173,28 @@ function outcomeOf({ command, text }: ToolOutput, check: Check): Pick<CheckEnd, 
 function ended(parts: GateParts, order: WorkOrder, call: CheckCall, why: 'message' | 'time' | null): CheckEnd | null {
   if (why === 'time')
     return recordUnrun(parts, order, call, { is: 'budget', text: 'stopped: the time limit of the run was reached' });
-  // One of the first is not run again by itself.
-  return call.first === true ? recordUnrun(parts, order, call, { is: 'not run', text: 'stopped' }) : null;
+  // One of the first that has begun is not run again by itself.
+  return call.first === true && isOpen(parts, order, call)
+    ? recordUnrun(parts, order, call, { is: 'not run', text: 'stopped' })
+    : null;
 }
 
 const eventOf = ({ agent }: WorkOrder, { task, attempt, first }: CheckCall) =>
   ({ agent, attempt, ...defined({ task, first }) }) as const;
 
+function isOpen({ recorder }: GateParts, { agent }: WorkOrder, { check, first }: CheckCall): boolean {
+  const { agents, firstChecks } = recorder.state();
+  const runs = first === true ? firstChecks : agents.get(agent)?.checks;
+  return runs?.some(({ run, end }) => run === check.run && end === null) === true;
+}
+
 /** A failed check in words, of which nothing ran. */
-function recordUnrun({ recorder }: GateParts, order: WorkOrder, call: CheckCall, failure: CheckFailure): CheckEnd {
-  const { check, first } = call;
+function recordUnrun(parts: GateParts, order: WorkOrder, call: CheckCall, failure: CheckFailure): CheckEnd {
+  const { check } = call;
   const end: CheckEnd = { passed: false, exit: null, failure, lines: '', ms: 0, tree: null };
   const of = eventOf(order, call);
-  const { agents, firstChecks } = recorder.state();
-  const runs = first === true ? firstChecks : agents.get(order.agent)?.checks;
-  const isOpen = runs?.some((one) => one.run === check.run && one.end === null) === true;
-  const begins = isOpen ? [] : [{ type: 'check.started', ...of, check, tree: null } as const];
-  recorder.record(...begins, { type: 'check.finished', ...of, run: check.run, ...end });
+  const begins = isOpen(parts, order, call) ? [] : [{ type: 'check.started', ...of, check, tree: null } as const];
+  parts.recorder.record(...begins, { type: 'check.finished', ...of, run: check.run, ...end });
   return end;
 }
 
