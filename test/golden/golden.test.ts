@@ -16,7 +16,7 @@ const SIZES = ['80x24', '120x40'] as const;
 const EVERY_SIZE = ['40x10', ...SIZES, '200x60'] as const;
 /** Scenes that are divided otherwise at other sizes: the screens themselves, and dialogs of several columns. */
 const DIVIDED: ReadonlySet<string> = new Set(
-  'start-first start-used planning plan plan-checks plan-zoomed plan-what-if run-cards run-graph run-charts result-answer inbox help'.split(
+  'start-first start-used planning plan plan-checks plan-zoomed plan-what-if run-cards run-graph run-charts result-answer result-changed review-one review-many inbox help'.split(
     ' ',
   ),
 );

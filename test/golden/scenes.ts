@@ -1,10 +1,12 @@
 /** The screens of which there are golden frames, each in a state that has something of everything. */
 import type { ProjectInfo } from '../../src/ports/project-service.ts';
+import type { AuthoredChanges } from '../../src/domain/changes/authorship.ts';
 import { AgentId, SessionId } from '../../src/domain/ids.ts';
 import type { Session, SessionSetting } from '../support/app-session.ts';
 import { idleLog, spawnedLog, taskLog } from '../support/family-log.ts';
 import { PROJECT_SERVICE } from '../support/fake-run.ts';
 import type { Recording } from '../support/recorded-run.ts';
+import { MANY, ONE, SEVERAL } from './changed.ts';
 import {
   approval,
   asks,
@@ -152,6 +154,15 @@ const result = (name: string, ...keys: readonly string[]): Scene => ({
   plainText: false,
 });
 
+/** A finished run of whose changes the authors are known. */
+const changed = (name: string, authors: AuthoredChanges, ...keys: readonly string[]): Scene => ({
+  name,
+  log: finished,
+  setting: { authors },
+  keys,
+  plainText: false,
+});
+
 export const SCENES: readonly Scene[] = [
   { name: 'start-first', keys: [] },
   { name: 'start-used', setting: { projectService: USED }, keys: [] },
@@ -225,5 +236,9 @@ export const SCENES: readonly Scene[] = [
   result('estimates', '3'),
   result('costs', '4'),
   result('files', '5'),
+  changed('result-changed', SEVERAL),
+  changed('result-changed-files', SEVERAL, '5'),
+  changed('review-one', ONE, 'D'),
+  changed('review-many', MANY, 'D', ...Array.from({ length: 49 }, () => 'pagedown'), ...LATER, 'a', 'a'),
   { name: 'result-failed', log: () => finished('failed'), keys: [], plainText: false },
 ];

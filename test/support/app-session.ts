@@ -3,6 +3,7 @@ import type { AppEnd } from '../../src/ui/tui/shell/app.ts';
 import { runApp } from '../../src/ui/tui/shell/app.ts';
 import type { Glyphs } from '../../src/ui/tui/text/glyphs.ts';
 import { UNICODE } from '../../src/ui/tui/text/glyphs.ts';
+import type { AuthoredChanges } from '../../src/domain/changes/authorship.ts';
 import { ok } from '../../src/domain/result.ts';
 import type { ProjectService, ProjectInfo } from '../../src/ports/project-service.ts';
 import type { FakeRun } from './fake-run.ts';
@@ -29,20 +30,25 @@ export interface SessionSetting {
   readonly keys: Readonly<Record<string, string>>;
   readonly glyphs: Glyphs;
   readonly projectService: ProjectInfo;
+  /** Whose the changes of the run are; absent: nothing is known of them. */
+  readonly authors?: AuthoredChanges;
   /** Another process carries the run, and the screen is attached to it. */
   readonly elsewhere: boolean;
 }
 
 /** The session 192 s after the start of the log, every event of which was played; without a log: the start screen. */
 export async function openSession(log: Recording | null, setting: Partial<SessionSetting> = {}): Promise<Session> {
-  const { width, height, keys, glyphs, projectService, elsewhere } = { ...USUAL, ...setting };
+  const { width, height, keys, glyphs, projectService, authors, elsewhere } = { ...USUAL, ...setting };
   const terminal = fakeTerminal(width, height);
   const run = fakeRun(projectService);
   const lost = Promise.withResolvers<string>();
   const world = fakeWorld({ start: START + 192_000 });
   const end = runApp({
     terminal,
-    projectService: carried(run.projectService, elsewhere ? lost.promise : null),
+    projectService: {
+      ...carried(run.projectService, elsewhere ? lost.promise : null),
+      ...(authors === undefined ? {} : { authors: () => Promise.resolve(authors) }),
+    },
     world,
     glyphs,
     keys,

@@ -54,6 +54,7 @@ export function fakeRun(info: ProjectInfo = PROJECT_SERVICE): FakeRun {
   const begun: string[] = [];
   const listeners = new Set<(tick: Tick) => void>();
   const waiting: MimirEvent[] = [];
+  const accepted = new Set<string>();
   let wake = Promise.withResolvers<void>();
   let refusal: string | null = null;
   let preview: PreviewMode = (mode) => ({
@@ -111,7 +112,10 @@ export function fakeRun(info: ProjectInfo = PROJECT_SERVICE): FakeRun {
       files: () => Promise.resolve([]),
       theme: () => fail('there is one theme'),
       hints: { all: () => new Set(['plan', 'run', 'question', 'copy']), mark: () => undefined },
-      accepted: () => ({ all: () => new Set(), mark: () => undefined }),
+      accepted: () => ({
+        all: () => accepted,
+        mark: (key, isAccepted) => void (isAccepted ? accepted.add(key) : accepted.delete(key)),
+      }),
       agents: NO_AGENT_FILES,
     },
     learn(more) {

@@ -6,7 +6,8 @@ import { headOf, paragraphs, plainLine, seenText } from '../../domain/text/text.
 import type { MimirEvent, PullRequest, RunState } from '../../events/index.ts';
 import type { PublishDraft } from '../../tools/index.ts';
 import { costText, REPORT_PARTS, spentBy, tableOf } from '../reports/index.ts';
-import { answerText, formatDuration, formatTokens, plural, runTime, statusWord, touchedFiles } from '../views/index.ts';
+import { answerText, formatDuration, formatTokens, plural, runTime } from '../views/index.ts';
+import { statusWord, sumChanges, touchedFiles } from '../views/index.ts';
 
 /** What a person is shown before the request is sent, and what is sent. */
 export interface RequestText {
@@ -141,11 +142,9 @@ export function previewLines(facts: PreviewFacts): readonly string[] {
 }
 
 function changeLines({ files, leftOut }: PublishDraft): readonly string[] {
-  const sum = (of: 'added' | 'removed'): number => files.reduce((all, file) => all + file[of], 0);
-  const what =
-    files.length === 0
-      ? 'no change that is not committed'
-      : `${plural(files.length, 'file')}, +${sum('added')} -${sum('removed')}`;
+  const { added, removed } = sumChanges(files);
+  const size = `${plural(files.length, 'file')}, +${added} -${removed}`;
+  const what = files.length === 0 ? 'no change that is not committed' : size;
   return [
     `Files   ${what}`,
     ...files.slice(0, MOST_FILES).map(({ path, added, removed }) => `  ${path}  +${added} -${removed}`),

@@ -55,11 +55,16 @@ function netChange(change: FileChange, file: AuthoredFile, agent: AgentId): File
   };
 }
 
+type Counts = Pick<FileChange, 'added' | 'removed'>;
+
 /** The lines that are left of the changes in these hunks. */
-export function countsOf(hunks: readonly AuthoredHunk[]): { readonly added: number; readonly removed: number } {
-  const sum = (count: (hunk: AuthoredHunk) => number): number => hunks.reduce((all, hunk) => all + count(hunk), 0);
-  return { added: sum(({ added }) => added.length), removed: sum(({ removed }) => removed.length) };
-}
+export const countsOf = (hunks: readonly AuthoredHunk[]): Counts =>
+  sumChanges(hunks.map(({ added, removed }) => ({ added: added.length, removed: removed.length })));
+
+export const sumChanges = (all: readonly Counts[]): Counts => ({
+  added: all.reduce((sum, { added }) => sum + added, 0),
+  removed: all.reduce((sum, { removed }) => sum + removed, 0),
+});
 
 /** The lines of a hunk as a diff has them, with `-` and `+` before them. */
 export const diffLinesOf = ({ removed, added }: AuthoredHunk): readonly string[] => [

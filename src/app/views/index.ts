@@ -2,7 +2,7 @@
 export * from './agent-counts.ts';
 export * from './agents/agent-lines.ts';
 export * from './agents/transcript-text.ts';
-export { diffLinesOf, withAuthors } from './authors.ts';
+export { diffLinesOf, sumChanges, withAuthors } from './authors.ts';
 export * from './review.ts';
 export { agentName, type NoticeEvent, noticeEventOf, noticeText } from './notices.ts';
 export * from './plan/plan-words.ts';

@@ -5,18 +5,16 @@ import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../../domain/id
 import { memoize } from '../../domain/memoize.ts';
 import { likelyPlan, likelyTask } from '../../domain/plan/estimate.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
-import {
-  type AgentState,
-  isUnmerged,
-  type ModelShare,
-  type RunState,
-  tokensOfAgent,
-  workspaceOf,
-} from '../../events/index.ts';
+import { type AgentState, isUnmerged, type ModelShare, type RunState } from '../../events/index.ts';
+import { tokensOfAgent, verificationOf, workspaceOf } from '../../events/index.ts';
 import { agentTime, statusWord } from './agent-counts.ts';
-import { countsOf } from './authors.ts';
+import { countsOf, sumChanges } from './authors.ts';
+import { plural } from '../../domain/lists.ts';
 import { inOrder, labelOf, neverRan } from './agents/agent-lines.ts';
 import { changesOf } from './agents/transcript-text.ts';
+import { clip, clipPath, fitText, type Line, span, wrap } from './text/line.ts';
+import { toLabel } from './text/sanitise.ts';
+import { widthOf } from './text/width.ts';
 import type { FileChange } from '../../domain/changes/changes.ts';
 
 export interface Measures {
@@ -114,6 +112,47 @@ function netFile(file: AuthoredFile, done: TouchedFile | undefined, { agents }: 
   const isPerson = parts.some((all) => all.length === 0);
   const how = { made: file.start === null, gone: file.now === null };
   return { path: file.path, ...countsOf(file.hunks), ...how, by, ...(isPerson ? { person: true } : {}) };
+}
+
+/** What changed and by whom: sums, checks, trees that are not merged, the `most` largest files, and an empty line; nothing if nothing did. */
+export function changedLines(state: RunState, most: number, width: number, ellipsis: string): readonly Line[] {
+  const files = touchedFiles(state).toSorted((a, b) => b.added + b.removed - a.added - a.removed);
+  const checks = [...state.agents.values()].flatMap((agent) => verificationOf(state, agent) ?? []);
+  const verified = checks.filter((one) => one === 'verified').length;
+  const { added, removed } = sumChanges(files);
+  const left = unmergedIn(state).length;
+  const words = [
+    files.length > 0 && `${plural(files.length, 'file')} changed, +${added} -${removed}`,
+    checks.length > 0 && `checks: ${verified} of ${checks.length} verified`,
+    left > 0 && `${plural(left, 'tree')} not merged`,
+  ].filter((part) => part !== false);
+  const notes = [...(files.length > most ? [`and ${files.length - most} more`] : []), ...uncoveredLines(state)];
+  const lines = [
+    ...(words.length === 0 ? [] : [[span(words.join(' · '), { fg: 'fg' as const, bold: true })]]),
+    ...fileRows(files.slice(0, most), width, ellipsis),
+    ...notes.flatMap((text) => wrap([span(`  ${toLabel(text)}`, { fg: 'muted' })], width)),
+  ];
+  return lines.length === 0 ? [] : [...lines, []];
+}
+
+/** One line for each file: its name, counts and authors, in columns. */
+export function fileRows(files: readonly TouchedFile[], width: number, ellipsis: string): readonly Line[] {
+  const cells = files.map(({ path, added, removed }) => [toLabel(path), `+${added}`, `-${removed}`] as const);
+  const [room = 0, plus = 0, minus = 0] = [0, 1, 2].map((at) =>
+    Math.max(...cells.map((row) => widthOf(row[at] ?? ''))),
+  );
+  const size = Math.max(8, Math.min(room, width - 36));
+  return files.map((file, at) => {
+    const [name = '', added = '', removed = ''] = cells[at] ?? [];
+    const line: Line = [
+      span(file.gone ? '- ' : file.made ? '+ ' : '  ', { fg: file.gone ? 'err' : 'ok', bold: true }),
+      span(fitText(clipPath(name, size, ellipsis), size), { fg: 'fg' }),
+      span(`  ${added.padStart(plus)}`, { fg: 'ok' }),
+      span(` ${removed.padStart(minus)}`, { fg: 'err' }),
+      span(`  ${toLabel(authorsText(file))}`, { fg: 'muted' }),
+    ];
+    return clip(line, width, ellipsis);
+  });
 }
 
 /** The use per model, the most expensive first. */

@@ -67,6 +67,13 @@ export function fitText(text: string, width: number, align: 'left' | 'right' = '
   return align === 'left' ? cutText + missing : missing + cutText;
 }
 
+/** Cuts a path to at most `width` columns, at its start. */
+export function clipPath(path: string, width: number, ellipsis = '…'): string {
+  const whole = widthOf(path);
+  const from = whole - Math.max(0, width - widthOf(ellipsis));
+  return whole <= width ? path : `${ellipsis}${plain(slice([[path, PLAIN]], from, whole, ' '))}`;
+}
+
 /** Places `left` and `right` at the ends of exactly `width` columns. If both do not fit, `left` is cut first. */
 export function spread(left: Line, right: Line, width: number, pad: Style = PLAIN, ellipsis = '…'): Line {
   const end = clip(right, width, ellipsis);

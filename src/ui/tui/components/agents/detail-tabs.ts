@@ -3,7 +3,7 @@ import { agentTime, changeOf, changesOf, plural, effortText, formatClock } from 
 import { formatCost, formatDuration, formatLimit, formatTimeLimit } from '../../../../app/views/index.ts';
 import { formatTokens, type Ink, isolationText, labelOf, type Line, restReason } from '../../../../app/views/index.ts';
 import { span, spread, todosOf, toLabel, triggerWords, waitOf, spawnerName } from '../../../../app/views/index.ts';
-import { wrap, wrapText, toolsText } from '../../../../app/views/index.ts';
+import { sumChanges, wrap, wrapText, toolsText } from '../../../../app/views/index.ts';
 import type { FileChange } from '../../../../domain/changes/changes.ts';
 import { listed } from '../../../../domain/lists.ts';
 import { memoize } from '../../../../domain/memoize.ts';
@@ -180,11 +180,9 @@ export function changesDoc(agent: AgentState, context: Context, width: number, i
   const changes = changesOf(agent);
   if (changes.length === 0)
     return docOfLines(wrap([tint('No files changed. Files that git ignores are not listed.', 'faint')], width));
-  const added = changes.reduce((sum, change) => sum + change.added, 0);
-  const removed = changes.reduce((sum, change) => sum + change.removed, 0);
   const total: Line = spread(
     [strong(plural(changes.length, 'file'), 'title'), tint(' changed', 'muted')],
-    countSpans({ added, removed }),
+    countSpans(sumChanges(changes)),
     width,
   );
   const files = changes.flatMap((change, item): readonly Part[] => {
@@ -197,9 +195,8 @@ export function changesDoc(agent: AgentState, context: Context, width: number, i
 
 /** Of commands that ran at the same time nobody can tell whose a change is. */
 function sharedText({ also }: FileChange, { agents }: Context['state']): string {
-  if (also.length === 0) return '';
   const names = also.map((id) => toLabel(agents.get(id)?.name ?? id));
-  return `  or by ${listed(names, 'or')}`;
+  return names.length === 0 ? '' : `  or by ${listed(names, 'or')}`;
 }
 
 function fileLines(change: FileChange, open: boolean, { glyphs, state }: Context, width: number): readonly Line[] {

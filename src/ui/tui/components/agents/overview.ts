@@ -2,7 +2,7 @@
 import type { Line } from '../../../../app/views/index.ts';
 import { agentTime, countWords, formatDuration, formatLimit, inOrder, lineWidth } from '../../../../app/views/index.ts';
 import { neverRan, progressOf, runShare, runSpending, spread, toLabel } from '../../../../app/views/index.ts';
-import { authorsText, touchedFiles } from '../../../../app/views/index.ts';
+import { fileRows, touchedFiles } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import type { SoundPlan } from '../../../../domain/plan/plan.ts';
 import { wavesOf } from '../../../../domain/plan/plan-view.ts';
@@ -15,7 +15,6 @@ import { fitName, nameColumn } from '../names.ts';
 import { remainingOf } from '../plan/estimate.ts';
 import { agentOfTask, bareDoing, statusSpan } from '../progress.ts';
 import { logLineOf, logOf } from '../side.ts';
-import { countSpans } from '../text/inline.ts';
 import { agentOfForced, leftWords, taskCounts } from './graph.ts';
 
 /** About `rows` lines of at most `width` columns. `feed`: includes the last log entries, where no other pane shows them. */
@@ -24,7 +23,7 @@ export function overviewLines(context: Context, width: number, rows: number, fee
   const head = [...gauges(context, width), ...(plan === null ? [] : [[], ...stages(plan, context, width)])];
   const parts = [
     { name: 'Findings so far', lines: findings(context, width) },
-    { name: 'Changed files', lines: files(context, width) },
+    { name: 'Changed files', lines: fileRows(touchedFiles(context.state), width, context.glyphs.ellipsis) },
     {
       name: 'Just now',
       lines: feed ? logOf(context.state.log, 'info').map((one) => logLineOf(one, context, width)) : [],
@@ -133,13 +132,3 @@ const figures = (agent: AgentState, { state, now }: Context): Line => [
   tint(`  ${costText(agent)}`, 'fg'),
   tint(formatDuration(agentTime(agent, state, now)).padStart(8), 'muted'),
 ];
-
-/** `M src/a.ts   +12 -4   refactoring` */
-const files = ({ state }: Context, width: number): readonly Line[] =>
-  touchedFiles(state).map((file) =>
-    spread(
-      [tint(file.made ? 'A ' : 'M ', file.made ? 'ok' : 'warn'), tint(toLabel(file.path), 'fg')],
-      [tint('  ', 'fg'), ...countSpans(file), tint(`  ${toLabel(authorsText(file))}`, 'muted')],
-      width,
-    ),
-  );

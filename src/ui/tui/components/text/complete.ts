@@ -1,5 +1,5 @@
 /** Completion of file paths behind an `@` in a field: the box of offers, and what a key does with them. */
-import { fit, type Line, restyle, span, toLabel, widthOf } from '../../../../app/views/index.ts';
+import { clipPath, fit, type Line, restyle, span, toLabel, widthOf } from '../../../../app/views/index.ts';
 import { upDown } from '../../frame/keymap.ts';
 import type { Context } from '../../frame/screen.ts';
 import { box, strong, tint, windowTop } from '../../text/blocks.ts';
@@ -64,12 +64,7 @@ function pathLines(offer: Offer, { glyphs }: Context, width: number, rows: numbe
 function pathSpans(path: string, width: number, ellipsis: string, chosen: boolean): Line {
   const cut = path.lastIndexOf('/', path.length - 2) + 1;
   const name = path.slice(cut);
-  let folder = path.slice(0, cut);
-  const room = Math.max(0, width - widthOf(name) - 1);
-  if (widthOf(folder) > room) {
-    while (folder !== '' && widthOf(folder) + widthOf(ellipsis) > room) folder = folder.slice(1);
-    folder = `${ellipsis}${folder}`;
-  }
+  const folder = clipPath(path.slice(0, cut), Math.max(0, width - widthOf(name) - 1), ellipsis);
   const ink = path.endsWith('/') ? 'info' : chosen ? 'title' : 'fg';
   return [span(' '), tint(folder, 'muted'), span(name, { fg: ink, bold: chosen })];
 }

@@ -3,7 +3,8 @@ import { agentTime, aligned, changesOf, clip, comparedSums, comparedTasks } from
 import { plural, fit, fitText, formatCost, formatDuration, formatShare } from '../../../../app/views/index.ts';
 import { formatShares, formatTokens, indentOf, type Ink, inOrder, type Line } from '../../../../app/views/index.ts';
 import { type Measures, modelName, neverRan, runSpending, runTime, shareOf } from '../../../../app/views/index.ts';
-import { authorsText, sharesByModel, span, toLabel, touchedFiles, wrap } from '../../../../app/views/index.ts';
+import { fileRows, sharesByModel, span, sumChanges, toLabel, touchedFiles } from '../../../../app/views/index.ts';
+import { uncoveredLines, wrap } from '../../../../app/views/index.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../../../../domain/budget.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
@@ -25,10 +26,8 @@ export function estimateLines(context: Context, width: number): readonly Line[] 
   const all = comparedTasks(context.state);
   if (all.length === 0) return [[tint('No tasks ran, so there is nothing to compare.', 'faint')]];
   const { estimate, actual } = comparedSums(all);
-  const sign = about(
-    all.map(({ agent }) => agent),
-    context,
-  );
+  const agents = all.map(({ agent }) => agent);
+  const sign = about(agents, context);
   const rows = all.map(({ agent, ...both }) => {
     const measured = { ...both, sign: about([agent], context) };
     return compareLine(agent.name, `role:${agent.role}`, measured, context, width);
@@ -211,36 +210,16 @@ function barLines(parts: readonly Part[], width: number, glyphs: Context['glyphs
   );
 }
 
-/** The Files tab: every file that agents changed, with its counts and the agents. */
-export function fileLines(context: Context, width: number): readonly Line[] {
-  const files = touchedFiles(context.state);
-  const { glyphs } = context;
-  if (files.length === 0) {
-    const words = 'No files changed by agents. Files that git ignores are not listed.';
-    return wrap([tint(words, 'faint')], width);
-  }
-  const [added, removed] = [sum(files.map((one) => one.added)), sum(files.map((one) => one.removed))];
-  return [
-    [...heading(plural(files.length, 'file')), span('  '), ...countSpans({ added, removed })],
-    ...files.map((file): Line => {
-      const counts = countSpans(file);
-      const by = toLabel(authorsText(file));
-      const right: Line = [...counts, tint(`  ${by}`, 'muted')];
-      const room = Math.max(8, Math.min(60, width - 36));
-      return fit(
-        [
-          file.gone ? strong('- ', 'err') : strong(file.made ? '+ ' : '  ', 'ok'),
-          tint(fitText(toLabel(file.path), room, 'left', glyphs.ellipsis), 'fg'),
-          span('  '),
-          ...right,
-        ],
-        width,
-        {},
-        glyphs.ellipsis,
-      );
-    }),
-    ...(files.some(({ made, gone }) => made || gone) ? [[], [tint('+ new   - removed', 'faint')] satisfies Line] : []),
-  ];
+/** The Files tab: every file that changed, with its counts and authors. */
+export function fileLines({ state, glyphs }: Context, width: number): readonly Line[] {
+  const files = touchedFiles(state);
+  const head: Line =
+    files.length === 0
+      ? [tint('No files changed. Files that git ignores are not listed.', 'faint')]
+      : [...heading(plural(files.length, 'file')), span('  '), ...countSpans(sumChanges(files))];
+  const legend = files.some(({ made, gone }) => made || gone) ? ['+ new   - removed'] : [];
+  const below = [...uncoveredLines(state), ...legend].flatMap((text): readonly Line[] => [[], [tint(text, 'faint')]]);
+  return [head, ...fileRows(files, width, glyphs.ellipsis), ...below].flatMap((line) => wrap(line, width));
 }
 
 /** The Agents tab: two lines per agent below a row of headings, at most `width` columns wide. */
@@ -360,8 +339,7 @@ const COLUMNS: readonly Column[] = [
 function filesCell(agent: AgentState): Line {
   const changes = changesOf(agent);
   if (changes.length === 0) return [];
-  const [added, removed] = [sum(changes.map((one) => one.added)), sum(changes.map((one) => one.removed))];
-  return [tint(`${plural(changes.length, 'file')} `, 'muted'), ...countSpans({ added, removed })];
+  return [tint(`${plural(changes.length, 'file')} `, 'muted'), ...countSpans(sumChanges(changes))];
 }
 
 const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);

@@ -1,13 +1,13 @@
 /** Draws the result of a run: its status, the report, the agents, the totals, and the next steps. */
 import { resumeText, retryRun, whyNotCommit, whyNotRequest, whyNotResumeRun } from '../../../../app/actions/index.ts';
-import { whyNotTalk } from '../../../../app/actions/index.ts';
-import { answerText, agentTime, authorsLeft, plural, fit } from '../../../../app/views/index.ts';
+import { whyNoChanges, whyNotTalk } from '../../../../app/actions/index.ts';
+import { answerText, agentTime, authorsLeft, changedLines, plural, fit } from '../../../../app/views/index.ts';
 import { formatDuration, formatTokens, inOrder, type Line, lineWidth, neverRan } from '../../../../app/views/index.ts';
 import { resumeCost, runSpending, runTime, span, unfinishedWork, unmergedIn } from '../../../../app/views/index.ts';
-import { toLabel, touchedFiles, wrap } from '../../../../app/views/index.ts';
+import { toLabel, wrap } from '../../../../app/views/index.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { memoize } from '../../../../domain/memoize.ts';
-import { type AgentState, tokensOfAgent, verificationOf } from '../../../../events/index.ts';
+import { type AgentState, tokensOfAgent } from '../../../../events/index.ts';
 import { endOf, oneLine, statusLine, statusSpan } from '../../components/progress.ts';
 import { reviewLines } from '../../components/reviews.ts';
 import { uncertainText, costText } from '../../components/costs.ts';
@@ -44,24 +44,19 @@ interface Parts {
 function plan(tab: ResultTab, context: Context, size: Size): Parts {
   const side = tab === 'Answer' && size.width >= 100 ? Math.min(56, Math.floor(size.width * 0.4)) : 0;
   const width = size.width - side;
-  const text = textOf(tab, context, Math.max(1, width - 4), side > 0);
+  const text = textOf(tab, context, Math.max(1, width - 4), side > 0, size.height);
   return { text, width, height: Math.max(0, size.height - 1), side };
 }
 
 /** The lines of a tab; code is coloured a moment later. */
 const textOf = memoize(
-  (tab: ResultTab, { state, glyphs }: Context, width: number, beside: boolean) => [
-    state,
-    tab,
-    width,
-    glyphs,
-    beside,
-    coloured.version,
-  ],
-  (tab, context, width, beside) => TEXTS[tab](context, width, beside),
+  (tab: ResultTab, { state, glyphs }: Context, ...size: TextSize) => [state, tab, glyphs, ...size, coloured.version],
+  (tab, context, ...size) => TEXTS[tab](context, ...size),
 );
 
-const TEXTS: Readonly<Record<ResultTab, (context: Context, width: number, beside: boolean) => readonly Line[]>> = {
+type TextSize = [width: number, beside: boolean, height: number];
+
+const TEXTS: Readonly<Record<ResultTab, (context: Context, ...size: TextSize) => readonly Line[]>> = {
   Answer: answerLines,
   Agents: agentTable,
   Estimates: estimateLines,
@@ -69,8 +64,9 @@ const TEXTS: Readonly<Record<ResultTab, (context: Context, width: number, beside
   Files: fileLines,
 };
 
-function answerLines(context: Context, width: number, beside: boolean): readonly Line[] {
-  const above = [...changeLines(context), ...happenedLines(context, width), ...reportLines(context, width)];
+function answerLines(context: Context, width: number, beside: boolean, height: number): readonly Line[] {
+  const changed = changedLines(context.state, Math.max(3, height >> 2), width, context.glyphs.ellipsis);
+  const above = [...changed, ...happenedLines(context, width), ...reportLines(context, width)];
   const open = openLines(context, width);
   const below = open.length === 0 ? [] : [[], ...open];
   if (beside) return [...above, ...below];
@@ -119,17 +115,6 @@ function tabLine(tab: ResultTab, width: number): Line {
   );
   if (lineWidth(all) <= width) return all;
   return [strong(tab, 'title'), tint(` ${TABS.indexOf(tab) + 1}/${TABS.length}`, 'muted')];
-}
-
-/** `2 files +9 -1 · checks: 1 of 2 verified`; empty where nothing was changed or checked. */
-function changeLines({ state }: Context): readonly Line[] {
-  const files = touchedFiles(state);
-  const checks = [...state.agents.values()].flatMap((agent) => verificationOf(state, agent) ?? []);
-  const sumOf = (of: 'added' | 'removed'): number => files.reduce((sum, file) => sum + file[of], 0);
-  const changed = `${plural(files.length, 'file')} changed, +${sumOf('added')} -${sumOf('removed')}`;
-  const checked = `checks: ${checks.filter((one) => one === 'verified').length} of ${checks.length} verified`;
-  const words = [...(files.length === 0 ? [] : [changed]), ...(checks.length === 0 ? [] : [checked])];
-  return words.length === 0 ? [] : [[tint(words.join(' · '), 'muted')], []];
 }
 
 function reportLines({ state, glyphs }: Context, width: number): readonly Line[] {
@@ -217,7 +202,7 @@ function nextLines({ state }: Context, width: number): readonly Line[] {
     ['R', 'retry failed tasks', retryRun.whyNot(state) === null],
     ['i', 'message main', whyNotTalk(state) === null],
     ['c', 'commit changes', whyNotCommit(state) === null],
-    ['D', 'review changes', touchedFiles(state).length > 0],
+    ['D', 'review changes', whyNoChanges(state) === null],
     ['M', 'merge what is not merged', unmergedIn(state).length > 0],
     ['P', 'open pull request', whyNotRequest(state) === null],
     ['U', "undo an agent's changes", authorsLeft(state).length > 0],
@@ -302,10 +287,8 @@ function sameEnds(
 function kept({ state }: Context): readonly Line[] {
   const agents = [...state.agents.values()].filter(({ id }) => id !== ROOT);
   const done = agents.filter(({ outcome }) => outcome === 'completed').length;
-  const files = touchedFiles(state).length;
   return [
     ...(done > 0 ? [textLine(`answers of ${plural(done, 'agent')} (below)`)] : []),
-    ...(files > 0 ? [textLine(`changes to ${plural(files, 'file')} (5)`)] : []),
     textLine('transcripts and costs (session log)'),
   ];
 }

@@ -1,8 +1,8 @@
 /** The review screen: all changes that are left of a run, hunk by hunk: accepted, undone, or commented to the agent. */
 import type { Line } from '../../../../app/views/index.ts';
-import { commentOn, fitText, labelOf, lineWidth, placeOf, plural } from '../../../../app/views/index.ts';
+import { clipPath, commentOn, fitText, labelOf, lineWidth, placeOf, plural } from '../../../../app/views/index.ts';
 import { type Grouping, GROUPINGS, type ReviewItem, reviewGroups } from '../../../../app/views/index.ts';
-import { span, spread, toLabel, widthOf, wrap } from '../../../../app/views/index.ts';
+import { span, spread, toLabel, wrap } from '../../../../app/views/index.ts';
 import { messageMain, whyNotMessage } from '../../../../app/actions/index.ts';
 import type { AuthoredHunk } from '../../../../domain/changes/authorship.ts';
 import type { RunState } from '../../../../events/index.ts';
@@ -136,7 +136,8 @@ function rowOf(
       ? `${lines === '' ? 'file' : lines} ${labelOf(state, agent)}`
       : `${file.path}${lines === '' ? '' : `:${lines}`}`;
   const room = Math.max(4, width - lineWidth(counts) - 6);
-  const shown = fitText(toLabel(name), room, by === 'file' ? 'right' : 'left', glyphs.ellipsis);
+  const label = toLabel(name);
+  const shown = fitText(by === 'file' ? label : clipPath(label, room, glyphs.ellipsis), room, 'left', glyphs.ellipsis);
   const left: Line = [
     tint(isSelected ? '▌' : ' ', 'focus'),
     tint(`${sign} `, 'ok'),
@@ -145,7 +146,7 @@ function rowOf(
   return spread(left, counts, width, {}, glyphs.ellipsis);
 }
 
-/** Rows below which a pane shows fewer lines around a change. */
+/** Rows below which a pane shows little around a change. */
 const SMALL = 10;
 
 /** The diff of the selected change, with the colours of its language. */
@@ -153,7 +154,7 @@ function diffOf(item: ReviewItem | undefined, { state }: Context, { width, heigh
   if (item === undefined) return [[tint(state.authored === undefined ? READING : NONE, 'faint')]];
   const { file, hunk } = item;
   const by = (hunk?.agents ?? [item.agent]).map((id) => toLabel(labelOf(state, id))).join(' or ');
-  const head: readonly Line[] = [[tint(by, 'muted')], []];
+  const head: readonly Line[] = [[tint(by, 'muted')], ...(height < SMALL ? [] : [[]])];
   if (hunk === null)
     return [...head, [tint(file.whole === undefined ? modeText(file) : 'Its content is not shown as lines.', 'faint')]];
   return [...head, ...hunkLines(hunk, file.path, { width: Math.max(1, width - 2), height: height - head.length })];
@@ -187,7 +188,8 @@ const toCode = (lines: readonly string[]): string => lines.join('').replace(/\n$
 function reviewBody(ui: ReviewView, context: Context, { width, height }: Size): readonly Line[] {
   const isWide = width >= 100;
   const listWidth = isWide ? Math.min(60, Math.floor(width * 0.4)) : width;
-  const listHeight = isWide ? height : Math.max(5, Math.floor(height / 2));
+  const rows = reviewGroups(context.state, ui.by).reduce((sum, { items }) => sum + items.length + 1, 0);
+  const listHeight = isWide ? height : Math.min(Math.max(3, rows + 2), Math.max(5, Math.floor(height / 2)));
   const list = pane({
     width: listWidth,
     height: listHeight,
@@ -209,13 +211,12 @@ function diffPane(ui: ReviewView, context: Context, { width, height }: Size): re
   const bar = scrollBar(top, text.length, rows, context.glyphs.scroll);
   const inner = Math.max(0, width - 4);
   const place = toLabel(item === undefined ? '' : `${item.file.path}${item.lines === '' ? '' : `:${item.lines}`}`);
-  const room = Math.min(widthOf(place), Math.max(1, width - 8));
   return pane({
     width,
     height,
     glyphs: context.glyphs,
     focused: false,
-    title: [strong(fitText(place, room, 'left', context.glyphs.ellipsis), 'title')],
+    title: [strong(clipPath(place, Math.max(1, width - 8), context.glyphs.ellipsis), 'title')],
     body: sized(text.slice(top, top + rows), Math.max(0, inner - 1), rows).map(
       (line, row): Line => [...line, span(bar[row] ?? ' ', { fg: 'muted' })],
     ),

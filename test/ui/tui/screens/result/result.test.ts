@@ -83,11 +83,32 @@ describe('the result screen', () => {
   it('begins with what was changed, net of what agents took back, and how many checks passed', () => {
     const hunk = { from: { at: 1, lines: 1 }, to: { at: 1, lines: 2 }, removed: ['a\n'], added: ['b\n', 'c\n'] };
     const version = { blob: 'x', mode: '100644' };
-    const file = { path: 'src/a.ts', start: version, now: version, steps: [] };
     const agents = [...story.state.agents.keys()].slice(1, 2);
-    const state = withAuthors(story.state, { files: [{ ...file, hunks: [{ agents, ...hunk }] }] });
-    const rows = textOf(resultScreen.first, ended('completed', { ...story, state }), 120, 38).split('\n');
-    expect(rows[2]).toMatch(/^│ 1 file changed, \+2 -1 {2,}/);
+    const steps = [{ agents, before: version, after: version }];
+    const file = { path: 'src/a.ts', start: version, now: version, steps };
+    const mine = {
+      ...file,
+      path: 'mine.md',
+      start: null,
+      steps: [],
+      hunks: [{ agents: [], ...hunk, added: Array(12).fill('m\n') }],
+    };
+    const others = [1, 2, 3].map((nth) => ({
+      ...file,
+      path: `other${nth}`,
+      hunks: [{ agents, ...hunk, removed: [] }],
+    }));
+    const files = [{ ...file, hunks: [{ agents, ...hunk }] }, ...others, mine];
+    const state = withAuthors(story.state, { files, uncovered: '"dist/" (2 files)' });
+    const rows = textOf(resultScreen.first, ended('completed', { ...story, state }), 120, 15).split('\n');
+    expect(rows.slice(2, 8).map((row) => row.slice(2, 68).trimEnd())).toEqual([
+      '5 files changed, +20 -2',
+      '+ mine.md   +12 -1  the person',
+      '  src/a.ts   +2 -1  finder',
+      '  other1     +2 -0  finder',
+      '  and 2 more',
+      '  Not covered, because git ignores these folders: "dist/" (2 files',
+    ]);
   });
 
   it('goes through its sections by Tab and by number', () => {
