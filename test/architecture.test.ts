@@ -108,8 +108,9 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'node:vm': ['app/process/memory.ts'],
   'node:url': ['config/', 'remote/', 'app/', 'cli/'],
   'node:util': ['app/process/'],
+  'node:readline': ['integrations/notify/notifier.ts'],
   'node:readline/promises': ['app/process/', 'ui/lines/'],
-  'node:stream': ['ui/tui/terminal/', 'ports/program.ts', 'integrations/acp/connection.ts'],
+  'node:stream': ['ui/tui/terminal/', 'ports/program.ts', 'integrations/acp/connection.ts', 'integrations/notify/'],
   'node:process': [],
 };
 

@@ -9,7 +9,7 @@ import { plural } from '../../domain/lists.ts';
 import { tried } from '../../domain/result.ts';
 import { plainLine } from '../../domain/text/text.ts';
 import type { World } from '../../ports/world.ts';
-import { type ChatQuestion, fitted, reasonOf, type Telegram, type TelegramParts } from './telegram.ts';
+import { type ChatQuestion, fitted, NOT_OPEN, reasonOf, type Telegram, type TelegramParts } from './telegram.ts';
 
 /** What a notice is about; the values of `events` in the configuration. */
 export type NoticeKind = 'plan' | 'asks' | 'failed' | 'budget' | 'ended';
@@ -80,13 +80,13 @@ interface Outbox {
 }
 
 /** A message of ntfy with buttons, which is sent by itself. */
-interface Letter extends Pick<Notice, 'is' | 'text'> {
+interface ButtonMessage extends Pick<Notice, 'is' | 'text'> {
   readonly question: string;
   readonly actions: readonly object[];
 }
 
-type Item = Notice | Letter;
-const isLetter = (item: Item): item is Letter => 'actions' in item;
+type Item = Notice | ButtonMessage;
+const hasButtons = (item: Item): item is ButtonMessage => 'actions' in item;
 
 export function openNotifier(parts: NotifierParts): Notifier {
   const { targets, world, quietHours, failed, fetch: send = fetch } = parts;
@@ -97,8 +97,8 @@ export function openNotifier(parts: NotifierParts): Notifier {
     const { is } = box.target;
     await world.sleep(BURST_MS, hurry.signal);
     for (let failures = 0; box.waiting.length > 0 && !closing.signal.aborted; ) {
-      const letter = box.waiting.findIndex(isLetter);
-      const batch = letter < 0 ? box.waiting : box.waiting.slice(0, Math.max(letter, 1));
+      const first = box.waiting.findIndex(hasButtons);
+      const batch = first < 0 ? box.waiting : box.waiting.slice(0, Math.max(first, 1));
       const { problem, isFinal } = await attempt(send, requestOf(box.target, batch, parts.project), closing.signal);
       if (isFinal) {
         box.waiting = box.waiting.filter((notice) => !batch.includes(notice));
@@ -118,7 +118,7 @@ export function openNotifier(parts: NotifierParts): Notifier {
   };
   const box = outboxes.find(({ target }) => target.answers !== undefined);
   const topic = box?.target.answers;
-  const pushed = (letter: Letter): void => push(box, letter);
+  const pushed = (message: ButtonMessage): void => push(box, message);
   const asking = topic && openAsking({ ...parts, fetch: send }, topic, closing.signal, pushed);
   return {
     notify(notice) {
@@ -128,10 +128,10 @@ export function openNotifier(parts: NotifierParts): Notifier {
     ask: (question) => asking?.ask(question),
     settled(question) {
       asking?.settled(question);
-      if (box) box.waiting = box.waiting.filter((item) => !isLetter(item) || item.question !== question);
+      if (box) box.waiting = box.waiting.filter((item) => !hasButtons(item) || item.question !== question);
     },
     withdraw(isOver) {
-      for (const box of outboxes) box.waiting = box.waiting.filter((item) => isLetter(item) || !isOver(item));
+      for (const box of outboxes) box.waiting = box.waiting.filter((item) => hasButtons(item) || !isOver(item));
     },
     async close() {
       hurry.abort();
@@ -158,17 +158,17 @@ function openAsking(
   { world, answer, failed, fetch: send }: Required<Omit<NotifierParts, 'quietHours'>>,
   topic: NonNullable<Target['answers']>,
   signal: AbortSignal,
-  push: (letter: Letter) => void,
+  push: (message: ButtonMessage) => void,
 ) {
   const open = new Set<string>();
-  const codes = new Map<string, Letter & { readonly key: string }>();
+  const codes = new Map<string, ButtonMessage & { readonly key: string }>();
   async function pressed(code: string): Promise<void> {
     const button = codes.get(code);
     if (!codes.delete(code) || button === undefined) return;
-    const { key, ...letter } = button;
-    const isOpen = open.delete(letter.question);
-    const said = isOpen ? await answer(letter.question, { key }) : 'This question is no longer open.';
-    push({ ...letter, text: `${said} ${letter.text}`, question: '' });
+    const { key, ...message } = button;
+    const isOpen = open.delete(message.question);
+    const said = isOpen ? await answer(message.question, { key }) : NOT_OPEN;
+    push({ ...message, text: `${said} ${message.text}`, question: '' });
   }
   /** Reads what is posted (https://docs.ntfy.sh/subscribe/api), also what was posted while the topic could not be reached. */
   async function listen(): Promise<void> {
@@ -230,7 +230,7 @@ function requestOf({ is, url, secret }: Target, notices: readonly Item[], projec
     title: `Mimir: ${project}`,
     message: notices.map(({ text }) => text).join('\n'),
     priority: isUrgent ? 4 : 3,
-    ...notices.filter(isLetter).map(({ actions }) => ({ actions }))[0],
+    ...notices.filter(hasButtons).map(({ actions }) => ({ actions }))[0],
   });
   return {
     url: url.slice(0, at),

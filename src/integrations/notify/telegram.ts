@@ -156,6 +156,7 @@ function openChains(send: Context['send']) {
   };
 }
 
+export const NOT_OPEN = 'This question is no longer open.';
 const CUT = 'This is not all of it, so it cannot be allowed from here: look at it in a terminal.';
 
 /** The question as far as one message shows it. What is cut cannot be allowed. */
@@ -258,7 +259,7 @@ async function answered({ parts, questions }: Context, chat: Chat, data: string)
   if (chat.may === 'look') return 'This chat may only look.';
   const [id = '', key = ''] = data.split(' ');
   const isOpen = questions.get(id)?.question.choices.some((each) => each.key === key) === true;
-  return isOpen ? parts.answer(id, { key }) : 'This question is no longer open.';
+  return isOpen ? parts.answer(id, { key }) : NOT_OPEN;
 }
 
 /** What was typed, in reply to a question or about an agent. */
