@@ -13,6 +13,8 @@ export interface SentMessage {
   readonly replyTo: number | null;
 }
 
+type Words = string | RegExp | ((message: SentMessage) => boolean);
+
 export interface FakeTelegram {
   readonly url: string;
   readonly sent: readonly SentMessage[];
@@ -25,8 +27,10 @@ export interface FakeTelegram {
   write(chat: number, text: string, replyTo?: number): void;
   /** Answers the next calls of a method with this status and body. */
   fail(method: string, status: number, body: object): void;
-  /** Waits for a message with these words. */
-  message(words: string | RegExp): Promise<SentMessage>;
+  /** Keeps the answers to the next `sendMessage` back until the result is called; what was sent is in the chat at once. */
+  holdSent(): () => void;
+  /** Waits for a message with these words, or of which this is true. */
+  message(words: Words): Promise<SentMessage>;
   close(): void;
 }
 
@@ -37,6 +41,7 @@ export async function openTelegramDouble(token: string, webhook = ''): Promise<F
   const calls: string[] = [];
   const updates: { update_id: number }[] = [];
   const faults: { method: string; status: number; body: object }[] = [];
+  let held = Promise.resolve();
   let waiting: { readonly offset: number; readonly response: ServerResponse }[] = [];
   const reply = (response: ServerResponse, result: unknown): void =>
     void response.writeHead(200).end(JSON.stringify({ ok: true, result }));
@@ -59,7 +64,7 @@ export async function openTelegramDouble(token: string, webhook = ''): Promise<F
         (keyboard?.inline_keyboard ?? []).flat().map((one) => [one.text, one.callback_data]),
       );
       sent.push({ id, chat, text, buttons, replyTo: to?.message_id ?? null });
-      reply(response, { message_id: id, chat: { id: chat } });
+      void held.then(() => reply(response, { message_id: id, chat: { id: chat } }));
     },
     answerCallbackQuery: ({ text = '' }, response) => {
       receipts.push(text);
@@ -92,8 +97,10 @@ export async function openTelegramDouble(token: string, webhook = ''): Promise<F
     updates.push({ update_id: (next += 1), ...what });
     give();
   };
-  const matches = (words: string | RegExp) => (one: SentMessage) =>
-    typeof words === 'string' ? one.text.includes(words) : words.test(one.text);
+  const matches = (words: Words) => (one: SentMessage) => {
+    if (typeof words === 'string') return one.text.includes(words);
+    return words instanceof RegExp ? words.test(one.text) : words(one);
+  };
   return {
     url: `http://127.0.0.1:${address.port}`,
     sent,
@@ -113,6 +120,11 @@ export async function openTelegramDouble(token: string, webhook = ''): Promise<F
         },
       }),
     fail: (method, status, body) => void faults.push({ method, status, body }),
+    holdSent() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return resolve;
+    },
     async message(words) {
       await until(() => sent.some(matches(words)));
       const found = sent.find(matches(words));

@@ -68,7 +68,8 @@ const RETRIES = [1000, 5000, 20_000];
 /** A question from when it is asked until it is settled. */
 interface Open {
   readonly question: ChatQuestion;
-  readonly messages: Map<number, number>;
+  /** By chat; on their way, or sent. */
+  readonly messages: ReadonlyMap<number, Promise<number>>;
 }
 
 export function openTelegram(parts: TelegramParts): Telegram {
@@ -96,16 +97,6 @@ export function openTelegram(parts: TelegramParts): Telegram {
     await api('editMessageReplyMarkup', { chat_id: chat, message_id: message }, z.unknown());
     await send(chat, how, { reply_parameters: { message_id: message } });
   };
-  const settledAs = new Map<string, string>();
-  const asked = async (chat: Chat, one: Open): Promise<void> => {
-    const { question, messages } = one;
-    const keyboard = chat.may === 'look' ? {} : keyboardOf(question);
-    const message = await chains.send(chat.id, question.about, question.text, keyboard);
-    messages.set(chat.id, message);
-    // It was settled while it was on its way.
-    const how = settledAs.get(question.id);
-    if (how !== undefined) await unbutton(chat.id, message, how);
-  };
   const context: Context = { parts, api, questions, send, chains, during };
   during(poll(context, closing.signal));
   return {
@@ -113,16 +104,18 @@ export function openTelegram(parts: TelegramParts): Telegram {
       for (const { id } of chats) during(chains.send(id, about, headOf(text, MOST, '…'), {}));
     },
     ask(question) {
-      const one: Open = { question: fitted(question, 'characters'), messages: new Map() };
-      questions.set(question.id, one);
-      for (const chat of chats) during(asked(chat, one));
+      const fits = fitted(question, 'characters');
+      const keyboard = keyboardOf(fits);
+      const sent = ({ id, may }: Chat) => chains.send(id, fits.about, fits.text, may === 'look' ? {} : keyboard);
+      const messages = new Map(chats.map((chat) => [chat.id, sent(chat)]));
+      questions.set(question.id, { question: fits, messages });
+      for (const message of messages.values()) during(message);
     },
     settled(id, how) {
       const one = questions.get(id);
       if (one === undefined) return;
       questions.delete(id);
-      settledAs.set(id, how);
-      for (const [chat, message] of one.messages) during(unbutton(chat, message, how));
+      for (const [chat, sent] of one.messages) during(sent.then((message) => unbutton(chat, message, how)));
     },
     async close() {
       closing.abort();
@@ -247,13 +240,20 @@ async function replied(
   { text = '', reply_to_message: reply }: NonNullable<Update['message']>,
 ): Promise<void> {
   if (text.trim() === '') return;
-  const to = [...context.questions.values()].find(
-    ({ messages }) => reply !== undefined && messages.get(chat.id) === reply.message_id,
-  );
+  const question = reply === undefined ? undefined : await questionAt(context, chat, reply.message_id);
   const about = reply === undefined ? null : context.chains.of(chat.id, reply.message_id);
-  const words = await said(context, chat, { text: text.trim(), question: to?.question, about });
+  const words = await said(context, chat, { text: text.trim(), question, about });
   await context.chains.send(chat.id, about, headOf(words, MOST, '…'), {});
 }
+
+/** A reply can be here before the number of the message that it answers is known, so it waits for those on their way. */
+const questionAt = ({ questions }: Context, chat: Chat, message: number): Promise<ChatQuestion | undefined> =>
+  Promise.any(
+    [...questions.values()].map(async ({ question, messages }) => {
+      if ((await messages.get(chat.id)) !== message) throw new Error('another message');
+      return question;
+    }),
+  ).catch(() => undefined);
 
 async function answered({ parts, questions }: Context, chat: Chat, data: string): Promise<string> {
   if (chat.may === 'look') return 'This chat may only look.';

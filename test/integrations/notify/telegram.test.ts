@@ -153,6 +153,22 @@ describe('a question in a chat', () => {
     expect(answers).toEqual([['q1', 'no, use make']]);
   });
 
+  it('is answered by a reply that comes before its message is known to be sent', async () => {
+    const { server, chat, answers } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
+    const known = server.holdSent();
+    chat.ask(question('q1'));
+    const { id } = await server.message('may I run q1?');
+    server.write(ANSWERS, 'no, use make', id);
+    // The next poll says that the reply was read.
+    await until(() => server.calls.filter((method) => method === 'getUpdates').length > 1);
+    known();
+    await until(() => server.sent.length > 1);
+    expect([answers, server.sent.map(({ text }) => text)]).toEqual([
+      [['q1', 'no, use make']],
+      ['may I run q1?', 'Done.'],
+    ]);
+  });
+
   it('cannot be allowed where only a part of it is shown', async () => {
     const { server, chat, answers } = await open({ chats: [{ id: ANSWERS, may: 'answer' }] });
     chat.ask(question('q1', 'x'.repeat(10_000)));
