@@ -92,15 +92,7 @@ export async function mergeOf(
   const found = await mergeTrees(staging, sides, objects);
   const { store, facts, signal } = staging;
   const files = await changedFiles(store, facts, { from: ours, to: found.merged }, signal);
-  return {
-    ours,
-    theirs,
-    merged: found.merged,
-    ...listedChanges(files),
-    conflicts: found.conflicts,
-    ...defined({ withTheirs: found.withTheirs, marked: found.marked }),
-    leftOut,
-  };
+  return { ours, theirs, ...found, ...listedChanges(files), leftOut };
 }
 
 interface Merged extends Pick<Merge, 'merged' | 'conflicts' | 'withTheirs' | 'marked'> {}

@@ -11,7 +11,6 @@ import { findBubblewrap } from '../sandbox/places.ts';
 import type { SandboxState } from '../../ports/tool.ts';
 import { applyTree, mergeOf, theirTree, writePatch } from './merge.ts';
 import { makeTree, placesOf, TREE_BYTES, treesFolder, visibleTree } from './own-tree.ts';
-import { plainFile } from './stage.ts';
 import type { Snapshots } from './tree.ts';
 
 export interface WorkspaceOptions {
@@ -106,10 +105,9 @@ function whyNot({ root, environment, sandbox }: WorkspaceOptions): string | null
   const git = gitOf(root.path);
   if (git.is === 'none') return `it needs a git repository, and ${git.because}`;
   if (programOn(environment, 'git') === null) return 'git is not on the PATH';
-  if (sandbox.is === 'none') return `only a sandbox keeps an agent in its tree, and there is none: ${sandbox.because}`;
-  const own = (name: string): string => plainFile(`${root.path}/${name}`, 1024 * 1024);
-  if (/^\s*\[submodule\b/m.test(own('.gitmodules'))) return 'this repository has submodules, which a copy would lack';
-  return /^[^#\n]*\bfilter=lfs\b/m.test(own('.gitattributes')) ? 'this repository keeps files with git LFS' : null;
+  return sandbox.is === 'none'
+    ? `only a sandbox keeps an agent in its tree, and there is none: ${sandbox.because}`
+    : null;
 }
 
 /** The folders of the repository's objects, with those that it borrows itself. */

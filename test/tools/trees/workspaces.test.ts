@@ -12,63 +12,13 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ToolContext, ToolOutput } from '../../../src/ports/tool.ts';
-import type { Merge, WorkspacePort } from '../../../src/ports/workspace.ts';
-import { openSandbox, openTools } from '../../../src/tools/index.ts';
 import { needs } from '../../support/needs.ts';
-import { commitAll, freshFolder, git, makeRepository } from '../../support/repos.ts';
-import { agent, contextFor } from '../workbench.ts';
+import { commitAll, git, makeRepository } from '../../support/repos.ts';
+import { bash, bench, digest, made, merged, text } from './bench.ts';
 
 needs('git', 'bubblewrap');
 
-const HOME = '/nowhere/home';
 const { signal } = new AbortController();
-
-interface Bench {
-  readonly folder: string;
-  readonly workspaces: WorkspacePort;
-  readonly state: string;
-  use(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<ToolOutput>;
-}
-
-async function bench(folder: string): Promise<Bench> {
-  const state = freshFolder();
-  const place = { root: folder, home: HOME, stateDir: state };
-  const sandbox = await openSandbox(place);
-  expect(sandbox.state).toEqual({ is: 'bubblewrap' });
-  const port = openTools({ ...place, sandbox });
-  if (!port.ok) throw new Error(port.fault);
-  const { tools, workspaces } = port.value;
-  return {
-    folder,
-    state,
-    workspaces,
-    use(name, input, context = {}) {
-      const tool = tools.find((one) => one.name === name);
-      if (tool === undefined) throw new Error(name);
-      const own = { agent: agent('ROOT::S1'), sandbox: 'read-write', workspace: 'one', ...context } as const;
-      return tool.run(tool.input.parse(input), contextFor(own));
-    },
-  };
-}
-
-async function made(at: Bench, name = 'one'): Promise<string> {
-  const base = await at.workspaces.make(name, signal);
-  if (!base.ok) throw new Error(base.fault);
-  return base.value.base;
-}
-
-async function merged(at: Bench, base: string, name = 'one'): Promise<Merge> {
-  const merge = await at.workspaces.merge({ name, base }, signal);
-  if (!merge.ok) throw new Error(merge.fault);
-  return merge.value;
-}
-
-const text = (at: Bench, name: string): string => readFileSync(path.join(at.folder, name), 'utf8');
-const bash = (at: Bench, command: string): Promise<ToolOutput> => at.use('bash', { command });
-/** Everything in the project and its repository, with modes. */
-const digest = (folder: string): string =>
-  git(folder, 'status', '--porcelain=v2') + git(folder, 'rev-parse', 'HEAD') + git(folder, 'stash', 'create');
 
 /** Each file of the project and of its repository with its content; of the project's own also when it was written. Git touches the times of objects. */
 const everything = (folder: string): readonly string[] =>
@@ -159,24 +109,6 @@ describe('a merge of more than 500 files', () => {
     expect([first.length, more]).toEqual([500, 100]);
     expect([...first, ...rest].map((one) => one.path)).toEqual(Array.from({ length: 600 }, (_, n) => `f${n + 1000}`));
     expect(rest.every(({ before, after }) => before === null && after !== null)).toBe(true);
-  });
-});
-
-describe('a repository whose copy would lack files', () => {
-  it.each([
-    [
-      '.gitmodules',
-      '[submodule "lib"]\n\tpath = lib\n\turl = ../lib\n',
-      'this repository has submodules, which a copy would lack',
-    ],
-    ['.gitattributes', '# images\n*.png filter=lfs diff=lfs\n', 'this repository keeps files with git LFS'],
-    ['.gitattributes', '# *.png filter=lfs\n', null],
-    ['.gitmodules', '# [submodule "lib"]\n', null],
-  ])('with this in %s: %s', async (name, content, why) => {
-    const at = await bench(makeRepository({ 'a.txt': 'a\n', [name]: content }));
-    expect(at.workspaces.whyNot()).toBe(why);
-    const made = await at.workspaces.make('one', signal);
-    expect(made.ok ? null : made.fault).toBe(why);
   });
 });
 
