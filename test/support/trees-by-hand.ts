@@ -2,7 +2,8 @@
 import { ok } from '../../src/domain/result.ts';
 import type { Merge, WorkspacePort } from '../../src/ports/workspace.ts';
 
-const NOTHING: Merge = {
+/** A merge of two trees that are the same. */
+export const NOTHING: Merge = {
   ours: 'ours',
   theirs: 'theirs',
   merged: 'ours',
