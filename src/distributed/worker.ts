@@ -10,7 +10,9 @@ import { AgentOrder, isSigned, Message, type SignedStep, type StepResult } from 
 import { openStore, type SharedStore, type TreeState } from './store.ts';
 
 /** What a performer needs for one step. */
-export interface PerformedStep extends AgentOrder, Pick<SignedStep, 'body' | 'tree'> {
+export interface PerformedStep extends Pick<SignedStep, 'body' | 'tree'> {
+  /** The agent's workflow; another that follows it may have begun before this one has ended. */
+  readonly workflow: string;
   readonly parts: readonly Buffer[];
 }
 
@@ -24,8 +26,8 @@ export interface Performer {
     signal: AbortSignal,
     onLive: (text: string) => void,
   ): Promise<{ readonly output: string; readonly tree?: TreeState }>;
-  /** The agent's workflow continues elsewhere or has ended. */
-  ended(order: AgentOrder): Promise<void>;
+  /** The workflow continues elsewhere or has ended. */
+  ended(workflow: string): void;
 }
 
 export interface WorkerOptions extends WorkerRow {
@@ -200,7 +202,7 @@ class Running {
       this.workflows.delete(id);
       // Of a workflow that was cancelled, steps may still run.
       for (const control of controls.values()) control.abort('stopped');
-      await this.performer.ended(order);
+      this.performer.ended(id);
       say(`no longer works for ${order.agent} of run ${order.run}`);
     }
   }
@@ -291,7 +293,8 @@ class Running {
     const parts = await this.store.read(ids);
     if (!this.lease.holds()) await never();
     const either = AbortSignal.any([signal, this.lease.lost]);
-    const { output, tree: now } = await this.performer.perform({ ...order, body, parts, tree }, either, onLive);
+    const workflow = DBOS.workflowID ?? '';
+    const { output, tree: now } = await this.performer.perform({ workflow, body, parts, tree }, either, onLive);
     const done = { is: 'done', output, worker: this.options.id } as const;
     if (now === undefined || tree === undefined) return done;
     const { chain } = tree;

@@ -70,11 +70,11 @@ export const EXECUTORS: readonly (readonly [name: string, open: () => Promise<St
 export async function carry(open: () => Promise<Stage>): Promise<Carried> {
   const stage = await open();
   const { machine, double, flags } = stage;
+  const plan = join(machine.home, 'plan.json');
+  writeFileSync(plan, JSON.stringify(PLAN));
+  const all = ['--yes', '--json', '--mode', 'yolo', ...flags];
+  const run = start(machine, ['run', 'Work', '--plan', plan, ...all]);
   try {
-    const plan = join(machine.home, 'plan.json');
-    writeFileSync(plan, JSON.stringify(PLAN));
-    const all = ['--yes', '--json', '--mode', 'yolo', ...flags];
-    const run = start(machine, ['run', 'Work', '--plan', plan, ...all]);
     await run.comes(() => isThere(machine, double.asked));
     const session = String(jsonLines(run.out())[0]?.['session']);
     await machine.mimir('send', `${session}/${idOf('letter')}`, LETTER);
@@ -86,6 +86,7 @@ export async function carry(open: () => Promise<Stage>): Promise<Carried> {
     const events = eventsIn({ stateDir: join(machine.home, 'state/mimir'), project: machine.project });
     return { code, events, asked: double.asked, machine };
   } finally {
+    run.child.kill('SIGKILL');
     await stage.end();
   }
 }

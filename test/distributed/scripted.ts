@@ -19,7 +19,7 @@ export interface ScriptedWorker {
 }
 
 /** What a scripted step did: by which worker, and whether it was stopped. */
-const Output = z.object({ agent: z.string(), line: z.string(), by: z.string(), stopped: z.boolean() });
+const Output = z.object({ workflow: z.string(), line: z.string(), by: z.string(), stopped: z.boolean() });
 
 export interface StepOptions {
   readonly repeat?: 'safe' | 'never';
@@ -92,7 +92,8 @@ export async function openBench(folder = freshFolder()): Promise<Bench> {
       const step = { id, name: 'step', repeat, body, parts: ['part'], live: onLive !== undefined };
       const result = await cluster.perform(agent, step, signal, onLive ?? (() => undefined));
       if (result?.is !== 'done') return result === null ? 'nothing' : result.is;
-      const { by, stopped } = Output.parse(JSON.parse(result.output));
+      const { workflow, by, stopped } = Output.parse(JSON.parse(result.output));
+      if (!workflow.startsWith(`run/${agent}/`)) return `done for ${workflow}`;
       return stopped ? `stopped on ${by}` : `done on ${by}`;
     },
     async resume() {

@@ -28,15 +28,15 @@ const worker = await openWorker({
   people,
   say: (line) => console.log(line),
   performer: (store) => ({
-    async perform({ agent, body }, signal, onLive) {
+    async perform({ workflow, body }, signal, onLive) {
       const { file, line, ms, keeps } = Body.parse(JSON.parse(body));
       if (file !== undefined) appendFileSync(file, `${line}\n`);
       onLive(line);
       await wait(ms, undefined, { signal }).catch(() => undefined);
       if (keeps) await store.keep(line);
-      return { output: JSON.stringify({ agent, line, by: id, stopped: signal.aborted }) };
+      return { output: JSON.stringify({ workflow, line, by: id, stopped: signal.aborted }) };
     },
-    ended: () => Promise.resolve(),
+    ended: () => undefined,
   }),
 });
 console.log('open');

@@ -1,5 +1,5 @@
 /** What a worker does for the agents of others: calls its own models, and uses tools in trees that it keeps for them, under its own rules. */
-import { rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Loaded } from '../../config/index.ts';
 import type { PerformedStep, Performer, SharedStore, TreeAt, TreeState } from '../../distributed/index.ts';
@@ -34,6 +34,7 @@ interface OpenAgent {
 /** The same with its state, which is known as soon as it is being made: steps that begin at the same time share it. */
 interface AgentTree {
   at: TreeAt;
+  readonly folder: string;
   readonly opened: Promise<OpenAgent>;
 }
 
@@ -45,17 +46,24 @@ const TREE = 'agent';
 
 export function openPerformer(worker: WorkerPlace, store: SharedStore): Performer {
   const open = new Map<string, AgentTree>();
-  const folderOf = ({ run, agent, process }: Pick<PerformedStep, 'run' | 'agent' | 'process'>): string =>
-    path.join(worker.folder, `${run}.${agent.replaceAll('::', '-')}.${process}`);
+  let made = 0;
   /** The agent's tree in the state in which the step begins, made anew where another worker has changed it meanwhile. */
-  const treeFor = (step: PerformedStep, at: TreeAt): AgentTree => {
-    const key = folderOf(step);
-    const known = open.get(key);
+  const treeFor = ({ workflow, parts }: PerformedStep, at: TreeAt): AgentTree => {
+    const known = open.get(workflow);
     if (known?.at.chain === at.chain && known.at.n === at.n) return known;
-    const made = { at, opened: openAgent(worker, store, key, step, at) };
-    open.set(key, made);
-    made.opened.catch(() => open.delete(key));
-    return made;
+    ended(workflow);
+    // Never again in the same folder: what worked in the other may not have ended yet.
+    const folder = path.join(worker.folder, `${(made += 1)}`);
+    const tree = { at, folder, opened: openAgent(worker, store, folder, parts, at) };
+    open.set(workflow, tree);
+    tree.opened.catch(() => (open.get(workflow) === tree ? ended(workflow) : undefined));
+    return tree;
+  };
+  /** In the background: a large tree takes long, and the lease has to be renewed meanwhile. */
+  const ended = (workflow: string): void => {
+    const folder = open.get(workflow)?.folder;
+    open.delete(workflow);
+    if (folder !== undefined) void rm(folder, { recursive: true, force: true }).catch(() => undefined);
   };
   return {
     async perform(step, signal, onLive) {
@@ -65,12 +73,7 @@ export function openPerformer(worker: WorkerPlace, store: SharedStore): Performe
       if (step.tree === undefined) throw new Error('the step names no tree');
       return useTool(worker, store, treeFor(step, step.tree), body, signal, onLive);
     },
-    async ended(order) {
-      const key = folderOf(order);
-      open.delete(key);
-      rmSync(key, { recursive: true, force: true });
-      return Promise.resolve();
-    },
+    ended,
   };
 }
 
@@ -99,7 +102,7 @@ async function openAgent(
   { project, config }: WorkerPlace,
   store: SharedStore,
   folder: string,
-  { parts }: PerformedStep,
+  parts: PerformedStep['parts'],
   at: TreeAt,
 ): Promise<OpenAgent> {
   const { packed, packs } = Place.parse(JSON.parse(String(parts[0])));
@@ -109,7 +112,6 @@ async function openAgent(
     root: path.join(folder, 'project'),
     places: { ...project.places, state: path.join(folder, 'state'), runtime: path.join(folder, 'run') },
   };
-  rmSync(folder, { recursive: true, force: true });
   const environment = toolEnvironment(place.root);
   given(await placeProject(place.root, place.places.state, environment, { ...packed, packs: content }, unending));
   const tools = openProjectTools(place, await trySandbox(place, config.rules));

@@ -84,7 +84,9 @@ async function serve({ project, folder, id, slots, pool: named, env }: WorkerSta
         version: packageVersion(),
         facts: JSON.stringify({ models: usable, sandbox: null }),
         people: config.preferences.cluster?.people ?? [],
-        performer: (store) => openPerformer({ project, config, models, folder }, store),
+        // What the one before has left may not have ended yet.
+        performer: (store) =>
+          openPerformer({ project, config, models, folder: path.join(folder, `${attempt}`) }, store),
         say,
       });
       drain = () => worker.drain();

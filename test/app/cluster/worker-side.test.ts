@@ -1,16 +1,18 @@
 /** What a worker does with a step that was given to it: its own sandbox holds, whatever the step says. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import { openPerformer } from '../../../src/app/cluster/index.ts';
 import { readConfig } from '../../../src/app/workspace/config.ts';
 import { portOf } from '../../../src/app/workspace/model-port.ts';
 import { placesOf } from '../../../src/config/files/read-text.ts';
-import type { SharedStore } from '../../../src/distributed/index.ts';
+import type { SharedStore, TreeAt } from '../../../src/distributed/index.ts';
 import { openSandbox, openTools } from '../../../src/tools/index.ts';
 import { freshFolder } from '../../support/folder.ts';
 import { needs } from '../../support/needs.ts';
 import { commitAll, makeRepository } from '../../support/repos.ts';
+import { until } from '../../support/until.ts';
 
 needs('git', 'bubblewrap');
 
@@ -38,8 +40,10 @@ async function sent(): Promise<{ readonly part: Buffer; readonly store: SharedSt
   };
 }
 
-/** A worker that lets a person allow everything, and what it says of a command in the `sandbox` that a step names. */
-async function commandIn(sandbox: string, command: string): Promise<string> {
+const OUTPUT = z.object({ ok: z.boolean(), text: z.string() });
+
+/** A worker that lets a person allow everything, and how a command is given to it. */
+async function worker() {
   const home = freshFolder();
   const project = { root: home, places: placesOf({ HOME: home }, home) };
   const read = readConfig(project, { HOME: home }, {}, 'look');
@@ -51,16 +55,20 @@ async function commandIn(sandbox: string, command: string): Promise<string> {
   };
   const models = portOf(config, new Map(), 'none');
   const { part, store } = await sent();
-  const performer = openPerformer({ project, config, models, folder: join(home, 'agents') }, store);
-  const body = JSON.stringify({ is: 'tool', tool: 'bash', input: { command }, context: { agent: 'S1', sandbox } });
-  const order = { run: 'run', agent: 'S1', process: 'p' };
-  const step = { ...order, body, tree: { chain: 'c', n: 0, commit: null }, parts: [part] };
-  const done = performer.perform(step, signal, () => undefined);
-  return done.then(
-    ({ output }) => output,
-    (error: unknown) => String(error),
-  );
+  const folder = join(home, 'agents');
+  const performer = openPerformer({ project, config, models, folder }, store);
+  let at: TreeAt = { chain: 'c', n: 0, commit: null };
+  const run = async (command: string, { workflow = 'first', sandbox = 'read-write' } = {}): Promise<string> => {
+    const body = JSON.stringify({ is: 'tool', tool: 'bash', input: { command }, context: { agent: 'S1', sandbox } });
+    const done = await performer.perform({ workflow, body, tree: at, parts: [part] }, signal, () => undefined);
+    if (done.tree !== undefined) at = { chain: 'c', n: done.tree.n, commit: done.tree.commit };
+    return OUTPUT.parse(JSON.parse(done.output)).text;
+  };
+  return { performer, folder, run };
 }
+
+const commandIn = async (sandbox: string, command: string): Promise<string> =>
+  (await worker()).run(command, { sandbox }).catch(String);
 
 it.each(['none', 'other', ''])('runs no command where the step names "%s" as its sandbox', async (sandbox) => {
   const made = join(freshFolder(), 'made');
@@ -72,6 +80,23 @@ it.each(['none', 'other', ''])('runs no command where the step names "%s" as its
 
 it.each(['read-only', 'read-write'])('runs a command in its sandbox where the step asks for %s', async (sandbox) => {
   const made = join(freshFolder(), 'made');
-  expect(await commandIn(sandbox, `echo done; touch ${made}`)).toContain(String.raw`\ndone\n`);
+  expect(await commandIn(sandbox, `echo done; touch ${made}`)).toContain('\ndone\n');
   expect(existsSync(made)).toBe(false);
+});
+
+it('keeps the tree of a workflow when one that came before it ends later', async () => {
+  const { performer, run } = await worker();
+  await run('true');
+  await run('echo two > two.txt', { workflow: 'second' });
+  performer.ended('first');
+  // The store has no state of the tree from which it could be made anew.
+  expect(await run('cat two.txt', { workflow: 'second' })).toMatch(/\ntwo$/);
+});
+
+it('removes a tree without holding up anything else', async () => {
+  const { performer, folder, run } = await worker();
+  await run('true');
+  performer.ended('first');
+  expect(readdirSync(folder)).toHaveLength(1);
+  await until(() => readdirSync(folder).length === 0);
 });
