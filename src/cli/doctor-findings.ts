@@ -186,7 +186,7 @@ export async function foreignFindings(
 /** Its login folders, and the variables with keys that it gets. */
 function payerOf({ places, secrets }: Loaded, { home, env }: ForeignSetup): string {
   const logins = home.filter((part) => existsSync(join(places.home, part))).map((part) => `~/${part}`);
-  const keys = env.filter((key) => secrets.some(({ name }) => name === key));
+  const keys = env.filter((key) => /KEY|TOKEN/.test(key) && secrets.some(({ name }) => name === key));
   const payers = [...(logins.length === 0 ? [] : [`its login in ${logins.join(' and ')}`]), ...keys];
   return payers.length === 0 ? 'no login folder was found' : `${payers.join(' or ')} pays`;
 }

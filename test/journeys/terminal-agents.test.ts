@@ -52,10 +52,10 @@ async function withAgent(script: TerminalScript, more = '', PATH = process.env['
 }
 
 /** Sets what the agent does from its next start on. */
-function configure({ home }: Machine, script: TerminalScript): void {
+function configure({ home }: Machine, script: TerminalScript, more = ''): void {
   const file = path.join(home, 'config/mimir/config.yml');
   const others = readFileSync(file, 'utf8').replace(/^agents:\n.*\n/m, '');
-  const own = `tmux: ${JSON.stringify(terminalCommand(script))}, home: [.helper], transcript: ${TRANSCRIPTS}`;
+  const own = `tmux: ${JSON.stringify(terminalCommand(script))}, home: [.helper], transcript: ${TRANSCRIPTS}${more}`;
   writeFileSync(file, `${others}agents:\n  helper: { ${own} }\n`);
 }
 
@@ -147,6 +147,41 @@ describe.concurrent('an agent in a terminal', () => {
       .split('\n')
       .filter((line) => line.startsWith('prompt'));
     expect(prompts[1]).toContain('You worked on this before and were interrupted');
+  });
+
+  it('continues its conversation after a crash of Mimir where the program can, and counts nothing twice', async () => {
+    const one = {
+      notes: NOTES,
+      transcript: TRANSCRIPTS,
+      prompts: [[run('echo one >> src/cache.js'), { do: 'wait' }]],
+    } as const;
+    const machine = await withAgent(one);
+    const person = machine.opens(['run', 'Rename the cache', '--yes', '--mode', 'yolo']);
+    await noted(machine, 'waits');
+    person.terminal.signal('SIGKILL');
+    await person.terminal.exit;
+    await until(() => toolProcessesBelow(machine.project).length === 0);
+    const two = { ...one, prompts: [[run('echo two >> src/cache.js'), say('Both are there. Done.')]] };
+    configure(machine, two, ', continues: [--title=continued]');
+    const resumed = await machine.mimir('resume', '--yes', '--mode', 'yolo', '--json');
+    expect([resumed.code, resumed.err]).toEqual([0, '']);
+    expect(readFileSync(path.join(machine.project, 'src/cache.js'), 'utf8').split('\n').slice(-3)).toEqual([
+      'one',
+      'two',
+      '',
+    ]);
+    const notes = readFileSync(path.join(machine.project, NOTES), 'utf8').split('\n');
+    const [, second = ''] = notes.filter((line) => line.startsWith('prompt'));
+    expect(notes).toContain('continued its conversation');
+    expect(second).toMatch(/^prompt "You were interrupted\. Acts that were under way/);
+    const events = jsonLines(resumed.out);
+    const labels = of(events, 'tool.started').map(({ label }) => String(label));
+    expect(labels.filter((label) => /^Bash|^continued/.test(label))).toEqual([
+      expect.stringMatching(/^continued its session: in a terminal: tmux -L mimir attach/),
+      'Bash(echo two >> src/cache.js)',
+    ]);
+    const used = of(events, 'model.finished').map((event) => Number(Reflect.get(Object(event['usage']), 'cacheRead')));
+    expect(used.reduce((all, each) => all + each, 0)).toBe(2000);
   });
 
   it('S037, S039: is spawned by its name, and told with its session', async () => {

@@ -182,6 +182,8 @@ async function main(script: TerminalScript): Promise<void> {
         return process.exit(step.code);
     }
   };
+  // Node takes the title as an argument of its own, before the file.
+  if (process.title === 'continued') note('continued its conversation');
   if (script.trust === true)
     await perform(
       { do: 'choose', question: 'Do you trust the files in this folder?', options: ['Yes, proceed', 'No, exit'] },

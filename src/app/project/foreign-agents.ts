@@ -33,7 +33,7 @@ export function foreignFor(run: ForeignRun): ForeignModels {
   return foreignModels({
     agents: agents.map(({ option, setup: { name, command } }) => ({ name, option, asks, command: command.join(' ') })),
     world,
-    async start({ name }, agent) {
+    async start({ name }, agent, isResumed) {
       const setup = agents.find((one) => one.setup.name === name)?.setup;
       const tree = run.treeOf(agent);
       if (setup === undefined || tree === undefined) return fail(`${name} works only in a tree of its own`);
@@ -43,6 +43,7 @@ export function foreignFor(run: ForeignRun): ForeignModels {
         agent,
         tree,
         proxy: proxy.value,
+        isResumed,
       });
       if (!started.ok) proxy.value?.close();
       return started;
@@ -82,6 +83,7 @@ interface Start {
   readonly agent: AgentId;
   readonly tree: string;
   readonly proxy: Proxy | null;
+  readonly isResumed: boolean;
 }
 
 async function startIn(run: ForeignRun, setup: ForeignSetup, start: Start): Promise<Result<StartedAgent, string>> {
@@ -100,22 +102,29 @@ async function startInTerminal(
 ): Promise<Result<StartedAgent, string>> {
   const { project, config } = run;
   const session = terminalOf(run.session, start.agent);
-  const started = await run.foreign.startInTerminal(start.tree, programOf(run, setup, start), {
+  const cwd = run.folder(start.tree);
+  const folder = setup.transcript === null ? null : path.join(project.places.home, setup.transcript);
+  const written = new Map(
+    start.isResumed ? transcriptsOf(folder, cwd, 0).map((file) => [file, statSync(file).size]) : [],
+  );
+  const continues = written.size === 0 ? [] : setup.continues;
+  const [file = '', ...args] = setup.command;
+  const program = programOf(run, { ...setup, command: [file, ...continues, ...args] }, start);
+  const started = await run.foreign.startInTerminal(start.tree, program, {
     session,
     folder: path.join(project.places.state, 'terminals', `${process.pid}.${world.name(8)}`),
     closes: config.preferences.childAgents?.cleanup?.closeTmuxSession === true,
   });
   if (!started.ok) return started;
-  const cwd = run.folder(start.tree);
-  const folder = setup.transcript === null ? null : path.join(project.places.home, setup.transcript);
   const terminal = {
     ...started.value,
-    newLines: transcriptIn(folder, cwd),
+    newLines: transcriptIn((since) => transcriptsOf(folder, cwd, since), written),
     errors: () => refusedText(start.proxy?.refused() ?? []),
     end: () => started.value.end().finally(() => start.proxy?.close()),
   };
   const settings = settingsIn(config);
-  return ok((events) => connectInTerminal({ process: terminal, name: setup.name, settings, events, world }));
+  const of = { process: terminal, name: setup.name, settings, world, isLoaded: continues.length > 0 };
+  return ok((events) => connectInTerminal({ ...of, events }));
 }
 
 function settingsIn({ preferences, rules }: Loaded): TerminalSettings {
@@ -151,22 +160,20 @@ function withProxy(process: TalkingProgram, proxy: Proxy | null): TalkingProgram
 
 /** How many bytes of a transcript are read at once. */
 const CHUNK = 1024 * 1024;
+/** In so many bytes at its beginning a transcript names its folder. */
+const HEAD = 256 * 1024;
 
 /**
- * Reads what the agent in `cwd` adds to its transcript below `folder`: the file that has been written since now and names that folder. The agent
- * itself writes there: what is no file is left alone. */
-function transcriptIn(folder: string | null, cwd: string): () => readonly string[] {
+ * Reads what is added to the first of these files that is written from now on, behind what was `written` before. The agent itself writes there: what is
+ * no file is left alone. */
+function transcriptIn(files: (since: number) => readonly string[], written: ReadonlyMap<string, number>) {
   const begun = Date.now();
-  const name = JSON.stringify(cwd);
   let [file, at]: [string | null, number] = [null, 0];
-  const find = (): string | null =>
-    filesBelow(folder ?? '').find(
-      (each) => statSync(each).mtimeMs >= begun && read(each, 0).toString('utf8').includes(name),
-    ) ?? null;
   return () =>
     tried(() => {
-      file ??= folder === null ? null : find();
+      file ??= files(begun)[0] ?? null;
       if (file === null) return [];
+      at = Math.max(at, written.get(file) ?? 0);
       const bytes = read(file, at);
       const whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1);
       at += whole.length;
@@ -179,16 +186,22 @@ function transcriptIn(folder: string | null, cwd: string): () => readonly string
     }, []);
 }
 
+/** The transcripts below `folder` that were written since then and name the folder in which an agent works. */
+function transcriptsOf(folder: string | null, cwd: string, since: number): readonly string[] {
+  const names = (file: string): boolean => read(file, 0, HEAD).toString('utf8').includes(JSON.stringify(cwd));
+  return tried(() => filesBelow(folder ?? '').filter((file) => statSync(file).mtimeMs >= since && names(file)), []);
+}
+
 const filesBelow = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
     entry.isFile() && entry.name.endsWith('.jsonl') ? [path.join(entry.parentPath, entry.name)] : [],
   );
 
-function read(file: string, from: number): Buffer {
+function read(file: string, from: number, most = CHUNK): Buffer {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const bytes = Buffer.alloc(CHUNK);
-    return bytes.subarray(0, readSync(handle, bytes, 0, CHUNK, from));
+    const bytes = Buffer.alloc(most);
+    return bytes.subarray(0, readSync(handle, bytes, 0, most, from));
   } finally {
     closeSync(handle);
   }

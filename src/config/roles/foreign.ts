@@ -23,12 +23,14 @@ export interface ForeignSetup {
   readonly mode: string | null;
   /** The folder of its transcripts, relative to the person's home; null where it writes none that is known. */
   readonly transcript: string | null;
+  /** Its first arguments to continue its last conversation in its folder; empty where none are known. */
+  readonly continues: readonly string[];
 }
 
 /** What is known of adapters by the usual names of their agents. */
 const KNOWN: Readonly<Record<string, Pick<ForeignSetup, 'hosts' | 'home'> & Partial<ForeignSetup>>> = DATA;
 
-const NOTHING = { hosts: [], home: [], env: [], mode: null, transcript: null };
+const NOTHING = { hosts: [], home: [], env: [], mode: null, transcript: null, continues: [] };
 
 /** The configured agents that have a command, and the one that `childAgents.command` names. */
 export function foreignSetups({

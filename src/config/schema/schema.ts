@@ -106,6 +106,7 @@ const inHome = z.string().regex(/^\.?[\w-][\w./-]{0,199}$/, 'use a path in your 
 const ForeignAgent = section({
   acp: key(command, 'Program and arguments; it speaks the Agent Client Protocol on standard input and output'),
   tmux: key(command, 'Program and arguments; it works in a terminal of tmux, where prompts are typed'),
+  continues: key(command, 'With tmux: first arguments with which it continues its last conversation in its folder'),
   transcript: key(inHome, 'With tmux: folder of your home in which it writes transcripts (.jsonl)'),
   hosts: key(z.array(host).max(50), 'Hosts of its provider; it reaches no others'),
   home: key(z.array(inHome).max(20), 'Files and folders of your home with its login, which it may write'),

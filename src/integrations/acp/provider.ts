@@ -22,8 +22,8 @@ export interface ForeignAgent {
 export interface ForeignParts {
   readonly agents: readonly ForeignAgent[];
   readonly world: Pick<World, 'sleep'>;
-  /** Starts the program for an agent in its own tree, in the sandbox. A fault, in words, where that is not possible. */
-  start(foreign: ForeignAgent, agent: AgentId): Promise<Result<StartedAgent, string>>;
+  /** Starts the program for an agent in its own tree, in the sandbox, again where `isResumed`. A fault, in words, where that is not possible. */
+  start(foreign: ForeignAgent, agent: AgentId, isResumed: boolean): Promise<Result<StartedAgent, string>>;
 }
 
 /** Connects to a started program; a fault, in words, ends it. `earlier`: the session of an earlier process, to continue where that is possible. */
@@ -106,10 +106,10 @@ async function openSession(
   foreign: ForeignAgent,
   { agent, turns }: ModelRequest,
 ): Promise<Result<AgentSession, string>> {
-  const started = await parts.start(foreign, agent);
+  const earlier = sessionIn(turns);
+  const started = await parts.start(foreign, agent, earlier !== null);
   if (!started.ok) return started;
   const session = new AgentSession(parts.world);
-  const earlier = sessionIn(turns);
   const connected = await started.value(session, earlier);
   if (!connected.ok) return connected;
   const { value } = connected;
@@ -120,7 +120,7 @@ async function openSession(
 /** What the log says of its start. */
 function newsOf({ agent, isLoaded }: Connection, earlier: string | null): string {
   if (earlier === null) return `started ${agent}`;
-  return isLoaded ? `continued its session in ${agent}` : `started ${agent} anew: its earlier conversation is lost`;
+  return isLoaded ? `continued its session: ${agent}` : `started ${agent} anew: its earlier conversation is lost`;
 }
 
 /** The agent's session of an earlier process; null if there was none. */

@@ -31,6 +31,8 @@ export interface TerminalOptions {
   readonly settings: TerminalSettings;
   readonly events: AgentEvents;
   readonly world: Pick<World, 'sleep' | 'elapsed'>;
+  /** The program continues its earlier conversation. */
+  readonly isLoaded: boolean;
 }
 
 /** How a person looks at a session. */
@@ -52,7 +54,7 @@ export const connectTerminal = (options: TerminalOptions): Connection => new Ter
 class TerminalConnection implements Connection {
   readonly session: string;
   readonly agent: string;
-  readonly isLoaded = false;
+  readonly isLoaded: boolean;
   readonly protocol = null;
   readonly lost: Promise<string>;
   readonly #lose: (why: string) => void;
@@ -73,7 +75,7 @@ class TerminalConnection implements Connection {
     const { process, world } = options;
     const { promise, resolve } = Promise.withResolvers<string>();
     [this.#options, this.lost, this.#lose] = [options, promise, resolve];
-    this.session = process.session;
+    [this.session, this.isLoaded] = [process.session, options.isLoaded];
     this.agent = `in a terminal: ${attachCommand(process.session)}`;
     this.#changedAt = this.#toldAt = world.elapsed();
   }

@@ -89,7 +89,7 @@ describe('mimir doctor', () => {
     const said = async (setup: string): Promise<unknown> => {
       writeFileSync(join(home.config, 'config.yml'), `agents:\n  one: { ${setup} }\n`);
       const { PATH } = process.env;
-      const found = await findings({ env: { PATH, ONE_KEY: 'a-key-of-the-agent' } });
+      const found = await findings({ env: { PATH, ONE_KEY: 'a-key-of-the-agent', ONE_CERTS: '/etc/certs' } });
       const [finding, ...others] = found.filter(({ what }) => what === 'one');
       expect(others).toEqual([]);
       return { ...finding, words: String(finding?.['words']).replace(process.execPath, NODE) };
@@ -97,7 +97,7 @@ describe('mimir doctor', () => {
 
     it('asks by the protocol in the sandbox: version, protocol, whose account pays, what it reaches', async () => {
       mkdirSync(join(home.env['HOME'] ?? '', '.one'));
-      const more = 'home: [.one], env: [ONE_KEY], hosts: [example.org]';
+      const more = 'home: [.one], env: [ONE_KEY, ONE_CERTS], hosts: [example.org]';
       expect(await said(`acp: ${scripted({})}, ${more}`)).toEqual({
         what: 'one',
         state: 'ok',

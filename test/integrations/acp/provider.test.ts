@@ -276,7 +276,7 @@ describe('an agent of another program', () => {
     ];
     const loads = new Conversation({ ...script(say('Done.')), load: true }, { turns: [...before] });
     expect(await loads.toEnd()).toBe('Done.');
-    expect(loads.news).toEqual(['continued its session in scripted 1.0.0']);
+    expect(loads.news).toEqual(['continued its session: scripted 1.0.0']);
     expect(loads.notes()[0]).toBe('loaded session-0');
     expect(loads.notes()[1]).toMatch(/^prompt "You were interrupted\..*\\n\\nAlso test it\."$/);
     const loses = new Conversation(script(say('Done.')), { turns: [...before] });

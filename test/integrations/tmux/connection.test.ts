@@ -96,6 +96,7 @@ class Conversation {
             settings: all,
             events,
             world,
+            isLoaded: false,
           }),
         );
       },
