@@ -159,11 +159,7 @@ function chatFinding(
 }
 
 /** Agents of other programs: whether each is there and works, its version, who pays, and what it reaches. */
-export async function foreignFindings(
-  project: ProjectPlace,
-  config: Loaded | null,
-  box: TriedSandbox | string,
-): Promise<readonly Finding[]> {
+export async function foreignFindings(project: ProjectPlace, config: Loaded | null, box: TriedSandbox | string) {
   const agents = config === null ? [] : foreignAgents(config);
   if (config === null || agents.length === 0) return [];
   const { askForeign } = await import('../app/project/foreign-agents.ts');

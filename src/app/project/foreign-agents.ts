@@ -89,24 +89,16 @@ interface Start {
 async function startIn(run: ForeignRun, setup: ForeignSetup, start: Start): Promise<Result<StartedAgent, string>> {
   const started = await run.foreign.start(start.tree, programOf(run, setup, start));
   if (!started.ok) return started;
-  const process = withProxy(started.value, start.proxy);
-  const { name, mode } = setup;
-  const cwd = run.folder(start.tree);
-  return ok((events, earlier) => connectAgent({ process, cwd, name, mode, earlier, events, world }));
+  const of = { ...setup, process: withProxy(started.value, start.proxy), cwd: run.folder(start.tree), world };
+  return ok((events, earlier) => connectAgent({ ...of, events, earlier }));
 }
 
-async function startInTerminal(
-  run: ForeignRun,
-  setup: ForeignSetup,
-  start: Start,
-): Promise<Result<StartedAgent, string>> {
+async function startInTerminal(run: ForeignRun, setup: ForeignSetup, start: Start): ReturnType<typeof startIn> {
   const { project, config } = run;
   const session = terminalOf(run.session, start.agent);
   const cwd = run.folder(start.tree);
   const folder = setup.transcript === null ? null : path.join(project.places.home, setup.transcript);
-  const written = new Map(
-    start.isResumed ? transcriptsOf(folder, cwd, 0).map((file) => [file, statSync(file).size]) : [],
-  );
+  const written = start.isResumed ? transcriptsOf(folder, cwd, 0) : new Map<string, number>();
   const continues = written.size === 0 ? [] : setup.continues;
   const [file = '', ...args] = setup.command;
   const program = programOf(run, { ...setup, command: [file, ...continues, ...args] }, start);
@@ -158,6 +150,8 @@ function withProxy(process: TalkingProgram, proxy: Proxy | null): TalkingProgram
   return { ...process, errors: () => [process.errors(), refusedText(proxy?.refused() ?? [])].join('\n').trim() };
 }
 
+type Sizes = ReadonlyMap<string, number>;
+
 /** How many bytes of a transcript are read at once. */
 const CHUNK = 1024 * 1024;
 /** In so many bytes at its beginning a transcript names its folder. */
@@ -166,12 +160,12 @@ const HEAD = 256 * 1024;
 /**
  * Reads what is added to the first of these files that is written from now on, behind what was `written` before. The agent itself writes there: what is
  * no file is left alone. */
-function transcriptIn(files: (since: number) => readonly string[], written: ReadonlyMap<string, number>) {
+function transcriptIn(files: (since: number) => Sizes, written: Sizes) {
   const begun = Date.now();
   let [file, at]: [string | null, number] = [null, 0];
   return () =>
     tried(() => {
-      file ??= files(begun)[0] ?? null;
+      file ??= files(begun).keys().next().value ?? null;
       if (file === null) return [];
       at = Math.max(at, written.get(file) ?? 0);
       const bytes = read(file, at);
@@ -186,10 +180,14 @@ function transcriptIn(files: (since: number) => readonly string[], written: Read
     }, []);
 }
 
-/** The transcripts below `folder` that were written since then and name the folder in which an agent works. */
-function transcriptsOf(folder: string | null, cwd: string, since: number): readonly string[] {
-  const names = (file: string): boolean => read(file, 0, HEAD).toString('utf8').includes(JSON.stringify(cwd));
-  return tried(() => filesBelow(folder ?? '').filter((file) => statSync(file).mtimeMs >= since && names(file)), []);
+/** The sizes of the transcripts below `folder` that were written since then and name the folder in which an agent works. */
+function transcriptsOf(folder: string | null, cwd: string, since: number): Sizes {
+  const sizeOf = (file: string): readonly (readonly [string, number])[] => {
+    const { mtimeMs, size } = statSync(file);
+    const isOne = mtimeMs >= since && read(file, 0, HEAD).toString('utf8').includes(JSON.stringify(cwd));
+    return isOne ? [[file, size]] : [];
+  };
+  return tried(() => new Map(filesBelow(folder ?? '').flatMap(sizeOf)), new Map<string, number>());
 }
 
 const filesBelow = (folder: string): readonly string[] =>

@@ -148,14 +148,13 @@ export class AgentSession implements AgentEvents {
   update(update: SessionUpdate): void {
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
-      case 'agent_thought_chunk':
-        if (update.content.type !== 'text') return;
-        if (update.sessionUpdate === 'agent_message_chunk') this.#text += update.content.text;
-        this.#show({
-          is: update.sessionUpdate === 'agent_message_chunk' ? 'text' : 'reasoning',
-          text: update.content.text,
-        });
-        return;
+      case 'agent_thought_chunk': {
+        const { content, sessionUpdate } = update;
+        const is = sessionUpdate === 'agent_message_chunk' ? 'text' : 'reasoning';
+        if (content.type !== 'text') return;
+        if (is === 'text') this.#text += content.text;
+        return this.#show({ is, text: content.text });
+      }
       case 'tool_call':
       case 'tool_call_update':
         return this.#toolCall(update);

@@ -194,6 +194,8 @@ const Update = z.object({
     .optional(),
 });
 type Update = z.infer<typeof Update>;
+type Pressed = NonNullable<Update['callback_query']>;
+type Written = NonNullable<Update['message']>;
 
 /** Takes updates until the signal is aborted. A bot that has a webhook of its own is left alone. */
 async function poll(context: Context, signal: AbortSignal): Promise<void> {
@@ -225,20 +227,12 @@ function taken(context: Context, { message, callback_query: pressed }: Update): 
 }
 
 /** The receipt of a press can fail by itself: Telegram takes none that comes late. */
-async function receipted(
-  context: Context,
-  chat: Chat,
-  { id, data = '' }: NonNullable<Update['callback_query']>,
-): Promise<void> {
+async function receipted(context: Context, chat: Chat, { id, data = '' }: Pressed): Promise<void> {
   const text = await answered(context, chat, data);
   await context.api('answerCallbackQuery', { callback_query_id: id, text: text.slice(0, 200) }, z.unknown());
 }
 
-async function replied(
-  context: Context,
-  chat: Chat,
-  { text = '', reply_to_message: reply }: NonNullable<Update['message']>,
-): Promise<void> {
+async function replied(context: Context, chat: Chat, { text = '', reply_to_message: reply }: Written): Promise<void> {
   if (text.trim() === '') return;
   const question = reply === undefined ? undefined : await questionAt(context, chat, reply.message_id);
   const about = reply === undefined ? null : context.chains.of(chat.id, reply.message_id);
