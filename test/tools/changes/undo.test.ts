@@ -84,19 +84,63 @@ describe('undoing one agent', () => {
       }
       for (const second of three.filter((who) => who !== first)) {
         const states = [stateOf(folder)];
-        for (const who of [first, second]) {
+        const left = three.filter((who) => who !== first && who !== second);
+        const order = [first, second, ...left];
+        for (const who of order) {
           expect((await undo(worked, who)).failed).toEqual([]);
           states.push(stateOf(folder));
         }
-        const left = three.filter((who) => who !== first && who !== second);
         const lines = three.map((who, at) => (left.includes(who) ? ['A', 'B', 'C'][at] : String(at + 1)));
         const own = three.flatMap((who, at) => (left.includes(who) ? [`own-${at}.txt`] : []));
         expect(Object.keys(states[2] ?? {})).toEqual(['a.txt', ...own]);
         expect(states[2]?.['a.txt']).toBe(`100644 ${lines.join('\n\n')}\n`);
-        for (const [at, who] of [second, first].entries()) {
+        expect(states[3]).toEqual({ 'a.txt': `100644 ${texts[0]}` });
+        for (const [at, who] of order.toReversed().entries()) {
           await worked.changes.back({ session: 'run-1', agent: who });
-          expect(stateOf(folder)).toEqual(states[1 - at]);
+          expect(stateOf(folder)).toEqual(states[2 - at]);
         }
+      }
+    }
+  });
+
+  it('lists the lines on which others built, in all orders of three agents that changed the same ones', async () => {
+    const folder = makeRepository({ 'a.txt': 'one\n\ntwo\n\nthree\n' });
+    const worked = working(folder);
+    await write(worked, ALICE, 'a.txt', `alice\n\nalice\n\nthree\n`);
+    await write(worked, BOB, 'a.txt', `bob\n\nalice\n\nbob\n`);
+    await write(worked, CAROL, 'a.txt', `bob\n\nalice\n\ncarol\n`);
+    const text = (): string => readFileSync(path.join(folder, 'a.txt'), 'utf8').trimEnd().replaceAll('\n\n', ', ');
+    const bob = (at: number): object => ({ at, is: 'built on', by: [BOB] });
+    // Nothing of a line in which another agent has a part changes, except that of whoever changed the file last.
+    const ofAlice = [bob(1)];
+    const ofBob = [
+      { at: 1, is: 'built on', by: [ALICE] },
+      { at: 5, is: 'built on', by: [CAROL] },
+    ];
+    const expected: readonly (readonly [AgentId, AgentId, object, string, object, string])[] = [
+      [ALICE, BOB, ofAlice, 'bob, two, carol', ofBob, 'bob, two, carol'],
+      [ALICE, CAROL, ofAlice, 'bob, two, carol', [bob(5)], 'bob, two, carol'],
+      [BOB, ALICE, ofBob, 'bob, alice, carol', ofAlice, 'bob, two, carol'],
+      [BOB, CAROL, ofBob, 'bob, alice, carol', [], 'bob, alice, bob'],
+      [CAROL, ALICE, [], 'bob, alice, bob', ofAlice, 'bob, two, bob'],
+      [CAROL, BOB, [], 'bob, alice, bob', [], 'alice, alice, three'],
+    ];
+    for (const [first, second, ...rest] of expected) {
+      const states = [stateOf(folder)];
+      const seen: unknown[] = [];
+      for (const who of [first, second]) {
+        const files = await planned(worked, who);
+        await worked.changes.undo(files, { session: 'run-1', agent: who });
+        seen.push(
+          files.flatMap(({ left }) => left),
+          text(),
+        );
+        states.push(stateOf(folder));
+      }
+      expect([first, second, ...seen]).toEqual([first, second, ...rest]);
+      for (const [at, who] of [second, first].entries()) {
+        await worked.changes.back({ session: 'run-1', agent: who });
+        expect(stateOf(folder)).toEqual(states[1 - at]);
       }
     }
   });
