@@ -11,7 +11,8 @@ import { writeFileTool } from './files/write-file.ts';
 import { gitTool } from './git/git.ts';
 import { checkRoot, type Root } from './paths/root.ts';
 import { type Environment, toolEnvironment } from './process/environment.ts';
-import { endLeftRunning, sweepFreshFiles } from './process/kept-folders.ts';
+import { endLeftRunning, sizeLimit, sweepFreshFiles } from './process/kept-folders.ts';
+import { findBubblewrap } from './sandbox/places.ts';
 import { refused } from './process/output.ts';
 import type { TalkingProgram, TerminalProgram } from '../ports/program.ts';
 import * as foreignPrograms from './sandbox/foreign.ts';
@@ -19,6 +20,7 @@ import type { ForeignProgram, TerminalPlace } from './sandbox/foreign.ts';
 import { noSandbox, openSandbox, type Sandbox, type SandboxOptions } from './sandbox/sandbox.ts';
 import { bashTool } from './shell/bash.ts';
 import { CommandWatch } from './trees/command-changes.ts';
+import { TREE_BYTES } from './trees/own-tree.ts';
 import { snapshotsOf } from './trees/merge.ts';
 import { gitCommitTool } from './trees/git-commit.ts';
 import { openTransport } from './trees/transport.ts';
@@ -45,6 +47,8 @@ export interface ProjectTools extends ToolPort {
 type ToolOptions = Omit<SandboxOptions, 'bounds' | 'tree'> & {
   readonly sandbox?: Sandbox;
   readonly snapshots?: Snapshots;
+  /** The most bytes of an agent's own tree. */
+  readonly treeBytes?: number;
 };
 
 /** The tools, or why Mimir cannot work in this folder (a sentence for the person). Without `sandbox`, commands run unsandboxed. */
@@ -141,8 +145,10 @@ async function openTree(
   const sandbox = await openSandbox({ ...place, root: root.path, tree });
   if (sandbox.state.is === 'none') return fail(sandbox.state.because);
   const writes = openWrites(root, place.environment, place.stateDir);
+  const helpers = { bubblewrap: findBubblewrap(root.path, place.environment), environment: place.environment };
+  const limit = sizeLimit(helpers, root.path, place.treeBytes ?? TREE_BYTES);
   const tools = [
-    ...fileTools({ ...place, root, sandbox, seen: seenFiles(), writes }),
+    ...fileTools({ ...place, root, sandbox, seen: seenFiles(), writes, limit }),
     notInTree(gitCommitTool({ ...place, root })),
   ];
   return ok({ tools, sandbox, root: root.path });
@@ -157,13 +163,15 @@ interface ToolPlace extends Pick<SandboxOptions, 'stateDir' | 'program'> {
   readonly watch: CommandWatch;
   /** Absent in a tree of an agent's own, whose contents the merge stores. */
   readonly keep?: Snapshots['keep'];
+  /** Present there. */
+  readonly limit?: (tool: Tool) => Tool;
 }
 
 /** The tools that work in one folder, always in the same order. */
 function fileTools(place: ToolPlace): readonly Tool[] {
   const { root, seen, watch, environment, sandbox } = place;
   const edits: readonly Tool[] = [editFileTool(place), writeFileTool(place)];
-  const bash: Tool = bashTool(place);
+  const bash: Tool = place.limit?.(bashTool(place)) ?? bashTool(place);
   return [
     readFileTool(root, seen),
     listFilesTool(root),

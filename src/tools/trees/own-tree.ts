@@ -90,20 +90,16 @@ const BY_MIMIR = {
 };
 
 /** A commit in Mimir's own store. */
-export const commitOf = async (
+export async function commitOf(
   { store, facts, signal }: staged.Staging,
   tree: string,
   parent: string | null,
   objects: readonly string[] = [],
-): Promise<string> =>
-  (
-    await store.git(
-      facts,
-      ['commit-tree', '--no-gpg-sign', ...(parent === null ? [] : ['-p', parent]), '-m', 'The project as it was', tree],
-      signal,
-      { environment: BY_MIMIR, objects },
-    )
-  ).trim();
+): Promise<string> {
+  const from = parent === null ? [] : ['-p', parent];
+  const args = ['commit-tree', '--no-gpg-sign', ...from, '-m', 'The project as it was', tree];
+  return (await store.git(facts, args, signal, { environment: BY_MIMIR, objects })).trim();
+}
 
 /** What a tree has in place of the project as it was scanned. `objects`: folders with objects of `content`. */
 interface Content {
@@ -168,13 +164,7 @@ export function repositoryIn(
   write('HEAD', `ref: ${branch}\n`);
   fs.mkdirSync(path.join(own, 'refs/heads'), { recursive: true });
   if (commit !== null) write(branch, `${commit}\n`);
-  write(
-    'objects/info/alternates',
-    from
-      .filter((place) => place !== '')
-      .map((place) => `${place}\n`)
-      .join(''),
-  );
+  write('objects/info/alternates', from.map((place) => (place === '' ? '' : `${place}\n`)).join(''));
   write('info/attributes', ATTRIBUTES);
   write('info/exclude', `${staged.ownExcludes(facts)}\n/.mimir/\n`);
 }
@@ -198,13 +188,8 @@ async function checkOut(
 async function include(staging: staged.Staging, to: string, most: number): Promise<void> {
   const { path: from } = staging.store.root;
   if (staged.plainFile(path.join(from, INCLUDE), 65_536) === '') return;
-  const listed = await staged.inIndex(staging, [
-    'ls-files',
-    '--others',
-    '--ignored',
-    '-z',
-    `--exclude-from=${path.join(from, INCLUDE)}`,
-  ]);
+  const rules = `--exclude-from=${path.join(from, INCLUDE)}`;
+  const listed = await staged.inIndex(staging, ['ls-files', '--others', '--ignored', '-z', rules]);
   const isHidden = hiddenIn(staging.store.root);
   const wanted = listed.split('\0').filter((name) => name !== '' && !isHidden(name) && isOwnFile(from, name));
   let left = most;

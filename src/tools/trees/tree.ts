@@ -415,15 +415,9 @@ export async function changedFiles(
   const text = patch.ok ? capLines(withoutSecrets(store.root, patch.value), LINE_COLUMNS) : '';
   const sections = text.split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff '));
   const entries = new Map(staged.entriesOf(listed).map((entry) => [entry.path, entry]));
-  const blobs = [...entries.values()].flatMap(({ object, newObject }) => [object, newObject]);
-  const isKept = await attempted(() =>
-    keepContents(
-      store,
-      facts,
-      blobs.filter((id) => !/^0+$/.test(id)),
-      signal,
-    ),
-  );
+  const ids = [...entries.values()].flatMap(({ object, newObject }) => [object, newObject]);
+  const blobs = ids.filter((id) => !/^0+$/.test(id));
+  const isKept = await attempted(() => keepContents(store, facts, blobs, signal));
   const counts = listed.split('\0').flatMap((field) => {
     const [, added = '', removed = '', file = ''] = /^(\d+|-)\t(\d+|-)\t(.+)$/s.exec(field) ?? [];
     return file === '' ? [] : [{ path: file, added: Number(added) || 0, removed: Number(removed) || 0 }];

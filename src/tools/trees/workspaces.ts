@@ -55,7 +55,7 @@ export function openWorkspaces(options: WorkspaceOptions): WorkspacePort {
     },
     open,
     folder: (name) => at(name).tree,
-    files: (from, to, signal) => filesOf(snapshots, from, to, signal),
+    files: async (...between) => listed(await snapshots.filesBetween(...between)),
     changes: (from, to, signal) => snapshots.changes(from, to, signal),
     merge: (wish, signal) =>
       snapshots.within(signal, MOST, async (scanned) => {
@@ -93,13 +93,8 @@ export function openWorkspaces(options: WorkspaceOptions): WorkspacePort {
   };
 }
 
-async function filesOf(
-  snapshots: Snapshots,
-  ...between: Parameters<Snapshots['filesBetween']>
-): ReturnType<WorkspacePort['files']> {
-  const found = await snapshots.filesBetween(...between);
-  return found.ok ? ok(listedChanges(found.value)) : found;
-}
+const listed = (found: Awaited<ReturnType<Snapshots['filesBetween']>>): Awaited<ReturnType<WorkspacePort['files']>> =>
+  found.ok ? ok(listedChanges(found.value)) : found;
 
 function whyNot({ root, environment, sandbox }: WorkspaceOptions): string | null {
   const git = gitOf(root.path);

@@ -18,12 +18,13 @@ export interface Bench {
   use(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<ToolOutput>;
 }
 
-export async function bench(folder: string): Promise<Bench> {
+/** `treeBytes`: the most that a tree may have. */
+export async function bench(folder: string, more: { readonly treeBytes?: number } = {}): Promise<Bench> {
   const state = freshFolder();
   const place = { root: folder, home: HOME, stateDir: state };
   const sandbox = await openSandbox(place);
   expect(sandbox.state).toEqual({ is: 'bubblewrap' });
-  const port = openTools({ ...place, sandbox });
+  const port = openTools({ ...place, sandbox, ...more });
   if (!port.ok) throw new Error(port.fault);
   const { tools, workspaces } = port.value;
   return {

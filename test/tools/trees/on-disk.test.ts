@@ -14,6 +14,23 @@ const { signal } = new AbortController();
 const CLEAN =
   'touch .git/lfs/ran; cat > .git/lfs/new; h=$(sha256sum < .git/lfs/new | cut -c1-64); mv .git/lfs/new .git/lfs/$h; printf "version https://git-lfs.github.com/spec/v1\\noid sha256:%s\\n" $h';
 
+describe('the size of a tree', () => {
+  it('stops a command that makes too many files, loses nothing, and lets the agent remove them', async () => {
+    const at = await bench(makeRepository({ 'a.txt': 'a\n' }), { treeBytes: 40 * 1024 * 1024 });
+    await made(at);
+    expect((await bash(at, 'echo b > b.txt')).ok).toBe(true);
+    const fill = 'for n in $(seq 1 10000); do head -c 4000000 /dev/zero > big.$n; sleep 0.1; done';
+    const { ok, text: said } = await at.use('bash', { command: fill, timeout: 60 });
+    expect([ok, said.replace(/after .* s.*/, 'after N s').replace(/has \d+/, 'has N')]).toEqual([
+      false,
+      'stopped after N s\nSTOPPED: this tree has N MiB, and at most 40 MiB are allowed: remove what is not needed. Nothing is lost.',
+    ]);
+    expect((await bash(at, 'echo c > c.txt')).text).toMatch(/^exit code 0 .*\nSTOPPED: this tree has/);
+    expect((await bash(at, 'rm big.*; ls')).text).toMatch(/^exit code 0 .*\na.txt\nb.txt\nc.txt$/);
+    expect((await bash(at, 'head -c 4000000 /dev/zero > once')).ok).toBe(true);
+  });
+});
+
 describe('a tree of a repository with more than plain files', () => {
   it('has the files of git LFS as they are on disk, also by attributes of a folder, and runs no filter for them', async () => {
     const folder = makeRepository({ 'a.txt': 'a\n' });
