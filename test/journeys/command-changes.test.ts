@@ -184,6 +184,24 @@ it('tells all that differs from the start, with the files that only the person c
   expect(await told()).toMatchObject([{ path: 'later.txt', by: ['main'] }]);
 });
 
+it('lists the largest changes at the end of a run in line mode, and how many more there are', async () => {
+  const make = 'for i in $(seq 12); do echo $i > f$i.txt; done; seq 20 > a.txt; git add f1.txt; rm gone.txt';
+  const rules = [planner, bash('^Rename the helper', make), { answer: { text: 'Done.' } }];
+  const files = { ...LEDGER, 'a.txt': '1\n', 'gone.txt': 'g\ng\n' };
+  const { machine } = await ownModel('anthropic', { script: { rules }, files });
+  const { code, out } = await machine.mimir('run', 'Rename the helper', '--yes', '--allow', 'edits,commands');
+  expect(code).toBe(0);
+  expect(out.split('\n').slice(-14)).toEqual([
+    expect.stringContaining('mimir report'),
+    '14 files changed, +31 -2',
+    '  a.txt     +19 -0  code',
+    '- gone.txt   +0 -2  code',
+    ...['f1', 'f10', 'f11', 'f12', 'f2', 'f3', 'f4', 'f5'].map((name) => `+ ${`${name}.txt`.padEnd(8)}   +1 -0  code`),
+    '  and 4 more',
+    '',
+  ]);
+});
+
 it('names the folders that git ignores in which a run has built something as not covered', async () => {
   const rules = [
     planner,
@@ -191,8 +209,10 @@ it('names the folders that git ignores in which a run has built something as not
     { answer: { text: 'Done.' } },
   ];
   const { machine } = await ownModel('anthropic', { script: { rules }, files: { ...LEDGER, '.gitignore': 'dist/\n' } });
-  expect((await runOn(machine, 'Rename the helper', '--allow', 'edits,commands')).code).toBe(0);
+  const run = await machine.mimir('run', 'Rename the helper', '--yes', '--allow', 'edits,commands');
+  expect(run.code).toBe(0);
   const words = '"dist/" (2 files)';
+  expect(run.out.split('\n').slice(-2)).toEqual([`  Not covered, because git ignores these folders: ${words}`, '']);
   const { out } = await machine.mimir('report');
   expect(out).toContain(`### Files changed\n\nNot covered, because git ignores these folders: ${words}\n`);
   const report = Diffs.parse(JSON.parse((await machine.mimir('report', '--format', 'json')).out));

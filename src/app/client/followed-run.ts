@@ -69,7 +69,7 @@ export abstract class FollowedRun {
   protected abstract wasLost(why: string): void;
 
   /** Called when no more events come, before `ended` settles. */
-  protected stoppedFollowing(): void {}
+  protected stoppedFollowing(): void | Promise<void> {}
 
   #lose(why: string): void {
     if (this.#lost !== null || this.state.finished !== null || this.#stopped) return;
@@ -90,7 +90,7 @@ export abstract class FollowedRun {
         this.happened(clean, before);
       }
     } finally {
-      this.stoppedFollowing();
+      await this.stoppedFollowing();
     }
   }
 }

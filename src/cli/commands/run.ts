@@ -89,7 +89,7 @@ export async function carry(
   // Without its output nobody would see what the run does.
   io.lost.addEventListener('abort', () => run.stop('its output was cut off'), { once: true });
   try {
-    await followRun(run, io, json, resumed);
+    await followRun(run, io, opened, json, resumed);
     const result = await run.result;
     const complaints = [...(await run.undelivered), ...(json ? failureLines(result, run.view.state()) : [])];
     for (const line of complaints) io.complain(`mimir: ${cli.sanitise(line)}`);

@@ -136,7 +136,11 @@ async function plannedRun(parts: RunModules, resumed: boolean): Promise<RunResul
   if (resumed && approvedDigest === null) children.resume();
   // Meanwhile, because it may take seconds, and what the person changes from now on is the person's.
   const seen = resumed ? undefined : parts.gate.tree(parts.signal);
-  if (before === null && (await approvedPlan(parts)) === null) return Promise.resolve(seen).then(() => result(parts));
+  if (before === null && (await approvedPlan(parts)) === null) {
+    const end = await result(parts);
+    await seen;
+    return end;
+  }
   const talk = openTalk(parts);
   if (recorder.state().approvedDigest !== null) await runAgents({ ...parts, seen }, resumed, talk);
   await talk.close();

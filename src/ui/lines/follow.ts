@@ -4,6 +4,7 @@ import { EXIT, Exit, exitCodeOf, exitCodeOfEnd, sanitise, SIGNAL_WORDS } from '.
 import { signalCode, watchSignals, world, wrongUse } from '../../app/process/index.ts';
 import { attachTo } from '../../app/client/index.ts';
 import { endCode, LocalProjectService, type OpenProject, type RunStart } from '../../app/project/index.ts';
+import { authorsIn } from '../../app/workspace/index.ts';
 import { escapeHidden } from '../../app/views/index.ts';
 import type { AgentId, Millis, SessionId } from '../../domain/ids.ts';
 import { ok } from '../../domain/result.ts';
@@ -16,8 +17,9 @@ import { LineSession } from './session.ts';
 import { tag } from './agents.ts';
 
 /** Prints a run that takes no input, as lines or as JSON, until it has recorded its end. `resumed`: when a run that had begun before was resumed. */
-export async function followRun({ controls }: Run, io: Io, json: boolean, resumed?: Millis): Promise<void> {
-  if (!json) return new LineRun(controls, printing(io), {}, resumed).ended;
+export async function followRun(run: Run, io: Io, opened: OpenProject, json: boolean, resumed?: Millis): Promise<void> {
+  const { controls } = run;
+  if (!json) return new LineRun(controls, printing(io, opened), {}, resumed).ended;
   for await (const event of controls.events(0)) {
     io.json(event);
     await io.taken();
@@ -33,8 +35,9 @@ export async function watchLines(io: Io, opened: OpenProject, session: SessionId
   const reached = await reachRun(opened.project, session);
   if (reached === null) throw wrongUse(`session ${session} has ended meanwhile`);
   const { controls } = reached;
-  const printPending = pendingPrinter(session, printing(io));
-  const run = new LineRun(controls, printing(io), { happened: (_, state) => printPending(state) }, world.now());
+  const print = printing(io, opened);
+  const printPending = pendingPrinter(session, print);
+  const run = new LineRun(controls, print, { happened: (_, state) => printPending(state) }, world.now());
   await run.ended;
   const { finished } = run.state;
   reached.close();
@@ -44,11 +47,12 @@ export async function watchLines(io: Io, opened: OpenProject, session: SessionId
   return exitCodeOfEnd(finished);
 }
 
-const printing = (io: Io): PrintParts => ({
+const printing = (io: Io, { project, config, log }: OpenProject): PrintParts => ({
   say: (line) => io.say(line),
   paint: io.paint,
   now: () => world.now(),
   verbosity: () => 'normal',
+  authors: (session) => authorsIn(project, config.rules.box, log, session).catch(() => null),
 });
 
 /** What a session starts with. */

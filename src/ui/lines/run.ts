@@ -1,5 +1,6 @@
 /** One run as line mode follows it: prints its events at a readable pace, and reports those that change what is asked. */
-import { agentTime, formatSeconds, plural } from '../../app/views/index.ts';
+import { agentTime, changedLines, formatSeconds, plain, plural } from '../../app/views/index.ts';
+import { sanitiseData, withAuthors } from '../../app/views/index.ts';
 import { FollowedRun } from '../../app/client/index.ts';
 import { sanitise, type Io, world } from '../../app/process/index.ts';
 import { planLines } from '../../app/reports/index.ts';
@@ -7,6 +8,7 @@ import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import { listed } from '../../domain/lists.ts';
 import type { AgentState, MimirEvent, RunState } from '../../events/index.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
+import type { ProjectService } from '../../ports/project-service.ts';
 import { firstLine, statusLine, workAfterStart } from './agents.ts';
 import { linesOf } from './event-lines.ts';
 
@@ -19,6 +21,10 @@ export interface RunListeners {
 
 /** The stored events of an attached run arrive at once; after such a pause they are complete. */
 const PAUSE_AFTER_STORED_MS = 120;
+
+/** So many files are listed at the end of a run, in so many columns. */
+const MOST_FILES = 10;
+const FILE_COLUMNS = 100;
 
 export class LineRun extends FollowedRun {
   readonly #print: PrintParts;
@@ -62,9 +68,16 @@ export class LineRun extends FollowedRun {
     this.#listeners.lost?.(why);
   }
 
-  protected override stoppedFollowing(): void {
+  protected override async stoppedFollowing(): Promise<void> {
     this.#stopTimers();
-    if (this.elsewhere !== undefined && !this.isStopped) this.#catchUp();
+    if (this.isStopped) return;
+    if (this.elsewhere !== undefined) this.#catchUp();
+    const { finished } = this.state;
+    if (finished === null || finished.endedBy?.is === 'hand-over') return;
+    const { say, authors } = this.#print;
+    const state = withAuthors(this.state, sanitiseData((await authors?.(this.controls.session)) ?? null));
+    const lines = changedLines(state, MOST_FILES, FILE_COLUMNS, '...');
+    for (const line of lines.slice(0, -1)) say(plain(line));
   }
 
   /** Nothing new may happen to the run of another process for a long time. */
@@ -128,6 +141,7 @@ export interface PrintParts {
   readonly paint: Io['paint'];
   readonly now: () => Millis;
   readonly verbosity: () => Verbosity;
+  readonly authors?: ProjectService['authors'];
 }
 
 /** These tools have no part in the summaries: a todo list is no step of the work, and a child has lines of its own. */

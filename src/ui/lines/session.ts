@@ -158,6 +158,7 @@ export class LineSession {
       paint: this.#of.io.paint,
       now: () => world.now(),
       verbosity: () => this.verbosity,
+      authors: async (id: SessionId) => (await this.service.authors?.(id)) ?? null,
     };
     const listeners = {
       happened: (event: MimirEvent, state: RunState) => this.#happened(event, state),
