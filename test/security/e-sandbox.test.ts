@@ -1,8 +1,6 @@
 /** What a command in the box can reach: nothing outside the project, no network, no secret. Real bubblewrap, both users. */
 import { execFile } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
-import { createSocket } from 'node:dgram';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -17,6 +15,7 @@ import {
   USERS,
   wordsFor,
 } from '../support/boxes.ts';
+import { listeners, talking } from '../support/listeners.ts';
 
 const FOLDERS = ['.git', '.mimir', '.vscode', '.idea', '.zed', '.fleet', '.devcontainer'];
 
@@ -54,21 +53,7 @@ describe.each(USERS)('a command of the user %s', (user) => {
     const place = openPlace(user);
     const heard: string[] = [];
     const listening = await listeners(place.home, heard);
-    const node = (code: string): string => `${process.execPath} -e '${code}'`;
-    const connect = (to: string): string =>
-      node(`require("net").connect(${to}).on("connect",()=>process.exit(0)).on("error",()=>process.exit(1))`);
-    const all = {
-      tcp: connect(`${listening.tcp},"127.0.0.1"`),
-      'dev tcp': `exec 3<>/dev/tcp/127.0.0.1/${listening.tcp}`,
-      unix: connect(`"${place.home}/s"`),
-      'unix that is not hidden': connect(`"${listening.open}"`),
-      abstract: connect(String.raw`"\0mimir-e02-${process.pid}"`),
-      dns: node(
-        `const r=new(require("dns").Resolver)({timeout:200,tries:1});r.setServers(["127.0.0.1:${listening.udp}"]);r.resolve4("a.example",(e)=>process.exit(e?1:0))`,
-      ),
-      raw: 'perl -MSocket -e "socket(S, PF_INET, SOCK_RAW, 1) or exit 1"',
-      packet: 'perl -e "socket(S, 17, 3, 768) or exit 1"',
-    };
+    const all = talking(place.home, listening);
     const udp = `echo x > /dev/udp/127.0.0.1/${listening.udp}; true`;
     expect(await printed(place, `${udp}\n${attempts(all)}`)).toEqual(allFailed(all));
     expect(heard).toEqual([]);
@@ -221,36 +206,3 @@ describe('the box of an ordinary user', () => {
     expect(late).toBeLessThan(1000);
   });
 });
-
-/** One of each kind, outside the box. */
-async function listeners(
-  home: string,
-  heard: string[],
-): Promise<{ readonly tcp: number; readonly udp: number; readonly open: string; close(): Promise<void> }> {
-  const servers: Server[] = [];
-  const listen = async (where: number | string): Promise<Server> => {
-    const server = createServer((socket) => {
-      heard.push(String(where));
-      socket.destroy();
-    });
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(where, resolve));
-    return server;
-  };
-  const open = path.join(path.dirname(home), 'other', 'open');
-  const tcp = await listen(0);
-  for (const place of [path.join(home, 's'), open, `\0mimir-e02-${process.pid}`]) await listen(place);
-  for (const place of [path.join(home, 's'), open]) chmodSync(place, 0o777);
-  const socket = createSocket('udp4', () => heard.push('udp'));
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  const address = tcp.address();
-  return {
-    tcp: typeof address === 'object' && address !== null ? address.port : 0,
-    udp: socket.address().port,
-    open,
-    async close() {
-      await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-      await new Promise<void>((resolve) => socket.close(() => resolve()));
-    },
-  };
-}
