@@ -26,8 +26,8 @@ export interface KeptOriginal {
   /** Copies the `files` that have no current copy; false if that is too much or the disk is full. */
   keep(files: ReadonlyMap<string, BigIntStats>): Promise<boolean>;
   putBack(name: string): Promise<void>;
-  /** Moves `name` away; returns the folder that it is in afterwards. */
-  takeAway(name: string): Promise<string>;
+  /** Moves `name` away, or with `isReplaced` keeps it there as well until it is put back; returns the folder that it is in afterwards. */
+  takeAway(name: string, isReplaced?: boolean): Promise<string>;
 }
 
 /** `root` is a real path; `folder` is Mimir's own folder for this project. */
@@ -77,11 +77,15 @@ export function keptFiles(root: string, folder: string, stateDir?: string): Kept
       if (copy !== undefined) await restored(copy, path.join(root, name), stateDir);
     },
 
-    async takeAway(name) {
+    async takeAway(name, isReplaced = false) {
       const to = path.join(away, name);
       await disk.mkdir(path.dirname(to), { recursive: true, mode: 0o700 });
       const free = (await disk.lstat(to).catch(() => null)) === null ? to : `${to}.${ownMark()}`;
-      await moved(path.join(root, name), free);
+      const place = path.join(root, name);
+      // What is put back is renamed over it, so that nobody finds it missing.
+      const stays = isReplaced && copies.get(name)?.stats.isFile() === true && fs.lstatSync(place).isFile();
+      if (stays) await disk.copyFile(place, free, fs.constants.COPYFILE_FICLONE);
+      else await moved(place, free);
       return away;
     },
   };

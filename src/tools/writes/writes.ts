@@ -177,7 +177,7 @@ function isAllowedElsewhere({ writers, files }: Parts, own: Writer, name: string
 
 async function undo({ root, kept }: Parts, { name, how }: Difference, away: Set<string>): Promise<void> {
   const isThere = (await lstat(path.join(root.path, name)).catch(() => null)) !== null;
-  if (isThere) away.add(await kept.takeAway(name));
+  if (isThere) away.add(await kept.takeAway(name, how !== 'new'));
   if (how !== 'new') await kept.putBack(name);
 }
 

@@ -1,5 +1,5 @@
 /** Whoever reads a file while a merge or an undo changes it reads the old or the new one. Real git, and a reader in another process. */
-import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openSandbox, openTools } from '../../../src/tools/index.ts';
@@ -65,5 +65,25 @@ describe('a reader in another process', () => {
     const undone = await seenDuring(folder, async () => worked.changes.undo(files.value, label));
     const back = await seenDuring(folder, async () => worked.changes.back(label));
     expect([undone, back, leftovers(folder)]).toEqual([['n 1000000', 'o 1000000'], ['n 1000000', 'o 1000000'], []]);
+  });
+
+  it('sees the same where the change of a command is put back, whose version is kept', async () => {
+    const folder = makeRepository(OLD);
+    const place = { root: folder, home: '/nowhere/home', stateDir: freshFolder() };
+    const port = openTools({ ...place, sandbox: await openSandbox(place) });
+    if (!port.ok) throw new Error(port.fault);
+    const bash = port.value.tools.find(({ name }) => name === 'bash');
+    const command = 'for f in f?*; do tr o n < $f > new && mv new $f; done';
+    const held = contextFor({ agent: ALICE, sandbox: 'read-write', writes: ['other.txt'] });
+    let said = '';
+    const seen = await seenDuring(folder, async () => {
+      said = (await bash?.run(bash.input.parse({ command }), held))?.text ?? '';
+    });
+    const [, kept = ''] = /the versions of the command are in (\S+?)\. /.exec(said) ?? [];
+    expect([seen, NAMES.map((name) => readFileSync(path.join(kept, name), 'latin1').slice(0, 1)).join('')]).toEqual([
+      ['n 1000000', 'o 1000000'],
+      'n'.repeat(NAMES.length),
+    ]);
+    expect(readFileSync(path.join(folder, 'f3'), 'latin1')).toBe(OLD['f3']);
   });
 });
