@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { jsonLines } from '../support/cli.ts';
 import type { Rule } from '../support/double/script.ts';
+import { toolProcessesBelow } from '../support/invariants.ts';
 import type { Machine } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
 import { of, ownModel, runOn } from '../support/on-the-wire.ts';
@@ -22,10 +23,17 @@ const FILES = {
   ].join('\n'),
 };
 
+/** Checks of a task as they are in a plan, without `attempts` as many as usual. */
+interface Checked {
+  readonly checks: readonly (string | { readonly run: string; readonly timeout: string })[];
+  readonly attempts?: number;
+}
+
 /** A project with a plan of one task, whose agent answers by these rules. */
-async function planned(checks: string | readonly string[], ...rules: readonly Rule[]): Promise<Machine> {
+async function planned(checks: string | readonly string[] | Checked, ...rules: readonly Rule[]): Promise<Machine> {
   const { machine } = await ownModel('anthropic', { script: { rules }, files: FILES });
-  const plan = `tasks:\n  - { id: mend, role: code, description: Mend the sum, checks: ${JSON.stringify([checks].flat())} }\n`;
+  const checked = typeof checks === 'object' && 'checks' in checks ? checks : { checks: [checks].flat() };
+  const plan = JSON.stringify({ tasks: [{ id: 'mend', role: 'code', description: 'Mend the sum', ...checked }] });
   writeFileSync(path.join(machine.project, 'plan.yml'), plan);
   return machine;
 }
@@ -137,5 +145,60 @@ it('names what fails before anything has begun, in lines and on the screen, over
         ],
       },
     ],
+  });
+});
+
+it('ends a check that hangs with all that it started, says so to the agent, and comes to its end', async () => {
+  const hangs = { run: "npm test & node -e 'setInterval(() => 0, 1e6)'; wait", timeout: '2s' };
+  const machine = await planned({ checks: [hangs], attempts: 2 }, says('All tests pass.'));
+  const { code, events } = await runOn(machine, 'Mend the sum', ...FLAGS);
+  const ends = of(events, 'check.finished').map(({ passed, exit, attempt, failure }) => [
+    passed,
+    exit,
+    attempt,
+    failure,
+  ]);
+  const failure = { is: 'time limit', text: 'stopped after its time limit of 2s' };
+  expect([code, ends]).toEqual([
+    1,
+    [
+      [false, null, 1, failure],
+      [false, null, 2, failure],
+    ],
+  ]);
+  expect(String(of(events, 'agent.told')[1]?.['text'])).toContain('stopped after its time limit of 2s');
+  expect(toolProcessesBelow(machine.project)).toEqual([]);
+});
+
+it('takes a flaky check for what it says last, and the report tells how often it was tried', async () => {
+  // It counts where it is nobody's change of the project.
+  const flaky = 'n=$(cat /tmp/n 2>/dev/null || echo 0); echo $((n+1)) > /tmp/n; echo "run $n"; test $n -ge 2';
+  const machine = await planned({ checks: [flaky], attempts: 4 }, says('All tests pass.'));
+  const { code, events } = await runOn(machine, 'Mend the sum', ...FLAGS);
+  const ends = of(events, 'check.finished').map(({ passed, attempt, changed }) => [passed, attempt, changed]);
+  expect([code, ends]).toEqual([
+    0,
+    [
+      [false, 1, undefined],
+      [false, 2, undefined],
+      [true, 3, undefined],
+    ],
+  ]);
+  const { out } = await machine.mimir('report', '--format', 'json');
+  expect(JSON.parse(out)).toMatchObject({
+    agents: [{ verification: 'verified', checks: [{ run: flaky, attempt: 3, end: { passed: true } }] }],
+  });
+});
+
+it('says in the result and in the report that an agent has edited the test by which it is judged', async () => {
+  const command = "sed -i 's/, 3)/, -1)/' test/sum.test.js";
+  const edits: Rule = { when: { turn: 1 }, answer: { calls: [{ tool: 'bash', input: { command } }] } };
+  const machine = await planned('npm test', edits, says('All tests pass.'));
+  const { code, out } = await machine.mimir('run', 'Mend the sum', '--yes', ...FLAGS);
+  const judged = ['test/sum.test.js'];
+  expect([code, out]).toEqual([0, expect.stringContaining(`its agent changed what it checks: ${judged.join()}`)]);
+  const report = await machine.mimir('report', '--format', 'json');
+  expect(JSON.parse(report.out)).toMatchObject({
+    agents: [{ verification: 'verified', checks: [{ run: 'npm test', end: { passed: true, judged } }] }],
   });
 });
