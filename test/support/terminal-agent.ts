@@ -19,6 +19,8 @@ export type TerminalStep =
   /** Asks on one line, and notes the line that was typed. */
   | { readonly do: 'confirm'; readonly question: string }
   | { readonly do: 'todos'; readonly todos: readonly (readonly [content: string, status: string])[] }
+  /** Works on whatever is typed. */
+  | { readonly do: 'deaf' }
   /** Shows that it works until it is interrupted. */
   | { readonly do: 'wait' }
   | { readonly do: 'exit'; readonly code: number };
@@ -178,6 +180,9 @@ async function main(script: TerminalScript): Promise<void> {
         note('waits');
         await keys.escape();
         return show(`${'\n'.repeat(50)}⏺ Interrupted.`);
+      case 'deaf':
+        note('deaf');
+        return new Promise(() => undefined);
       case 'exit':
         return process.exit(step.code);
     }

@@ -69,7 +69,6 @@ const CLOSE_MS = 5000;
 /** Waits before each further try, in milliseconds; the last one again and again. */
 const RETRIES = [1000, 5000, 20_000, 60_000];
 const waitAfter = (failures: number): number => RETRIES[failures] ?? RETRIES.at(-1) ?? 0;
-/** After so many further tries it is told. */
 const UNREACHED = 3;
 
 interface Outbox {
@@ -118,8 +117,7 @@ export function openNotifier(parts: NotifierParts): Notifier {
   };
   const box = outboxes.find(({ target }) => target.answers !== undefined);
   const topic = box?.target.answers;
-  const pushed = (message: ButtonMessage): void => push(box, message);
-  const asking = topic && openAsking({ ...parts, fetch: send }, topic, closing.signal, pushed);
+  const asking = topic && openAsking({ ...parts, fetch: send }, topic, closing.signal, (one) => push(box, one));
   return {
     notify(notice) {
       const isAsked = notice.is === 'asks' || notice.is === 'plan';

@@ -263,19 +263,18 @@ interface Typed extends Pick<ChatCommand, 'about'> {
 }
 
 /** Words in the chain of an agent that asks nothing are for the agent. */
-const unasked = async ({ parts }: Context, chat: Chat, { text, about }: Typed): Promise<string> =>
+const unasked = async (parts: TelegramParts, chat: Chat, { text, about }: Typed): Promise<string> =>
   about === null
     ? 'Reply to a question to answer it. /help lists what there is.'
     : ((await parts.command({ name: 'message', words: text, about }, chat.may)) ?? '');
 
-async function said(context: Context, chat: Chat, { text, question, about }: Typed): Promise<string> {
-  const { parts } = context;
+async function said({ parts }: Context, chat: Chat, { text, question, about }: Typed): Promise<string> {
   const command = /^\/([a-z]+)(?:@\w+)?(?:\s+([^]*))?$/.exec(text);
   if (command !== null) {
     const typed = { name: command[1] ?? '', words: command[2] ?? '', about };
     return (await parts.command(typed, chat.may)) ?? 'Unknown. /help lists what there is.';
   }
-  if (question === undefined) return unasked(context, chat, { text, about });
+  if (question === undefined) return unasked(parts, chat, { text, about });
   if (chat.may === 'look') return 'This chat may only look.';
   if (!question.takesWords) return 'Use one of its buttons.';
   return parts.answer(question.id, { words: text });

@@ -66,6 +66,7 @@ class TerminalConnection implements Connection {
   #toldScreen = '';
   #used: Usage | null = null;
   #isCancelled = false;
+  #isEnded = false;
   #isFirst = true;
   #typed = 1;
   /** What it had said last when the present prompt was typed. */
@@ -82,8 +83,7 @@ class TerminalConnection implements Connection {
 
   async prompt(text: string): Promise<Result<StopReason, string>> {
     this.#isCancelled = false;
-    const lost = this.lost.then((why) => why);
-    const wrong = this.#isFirst ? await Promise.race([this.#untilReady(), lost]) : null;
+    const wrong = this.#isFirst ? await Promise.race([this.#untilReady(), this.lost]) : null;
     if (wrong !== null) return this.#over(wrong);
     this.#isFirst = false;
     this.#transcript.next();
@@ -99,6 +99,8 @@ class TerminalConnection implements Connection {
   }
 
   end(): Promise<void> {
+    this.#isEnded = true;
+    this.#lose(`${this.#options.name} was ended`);
     return this.#options.process.end();
   }
 
@@ -106,7 +108,7 @@ class TerminalConnection implements Connection {
   async #untilReady(): Promise<string | null> {
     const { world, name, process } = this.#options;
     const begun = world.elapsed();
-    for (let dismissed = 0; dismissed < MOST_DISMISSED; ) {
+    for (let dismissed = 0; dismissed < MOST_DISMISSED && !this.#isEnded; ) {
       const judged = await this.#look();
       if (process.exitCode() !== null) return this.#endText(judged);
       if (judged.isHeld) dismissed += (await this.#ask(judged)) ? 0 : 1;
@@ -126,7 +128,7 @@ class TerminalConnection implements Connection {
 
   async #untilOver(prompt: string): Promise<Result<StopReason, string>> {
     const { world, process } = this.#options;
-    for (let [before, dismissed] = ['', 0]; ; ) {
+    for (let [before, dismissed] = ['', 0]; !this.#isEnded; ) {
       await world.sleep(LOOK_MS);
       const judged = await this.#look();
       this.#tell();
@@ -141,6 +143,7 @@ class TerminalConnection implements Connection {
       if (dismissed >= MOST_DISMISSED) return this.#unanswered(judged);
       before = '';
     }
+    return fail(await this.lost);
   }
 
   /** A prompt that did not arrive is typed again. */
@@ -172,7 +175,8 @@ class TerminalConnection implements Connection {
 
   /** A program that is not ready yet drops what is typed: then it says what it said before, and shows no prompt. */
   #isLost(prompt: string, { words, isHeld }: Judged): boolean {
-    const isSilent = !isHeld && words === this.#before && this.#transcript.told()?.isOver !== true;
+    const isSilent =
+      !this.#isCancelled && !isHeld && words === this.#before && this.#transcript.told()?.isOver !== true;
     return isSilent && this.#options.process.exitCode() === null && !this.#screen.includes(firstOf(prompt));
   }
 
@@ -202,10 +206,9 @@ class TerminalConnection implements Connection {
   }
 
   #endText({ words }: Judged): string {
-    const code = this.#options.process.exitCode();
-    return [`${this.#options.name} ended with exit code ${code}`, words, this.#options.process.errors()]
-      .filter(Boolean)
-      .join(': ');
+    const { name, process } = this.#options;
+    const parts = [`${name} ended with exit code ${process.exitCode()}`, words, process.errors()];
+    return parts.filter(Boolean).join(': ');
   }
 
   async #look(): Promise<Judged> {
@@ -218,7 +221,9 @@ class TerminalConnection implements Connection {
     const screen = shown.ok ? shown.value : this.#screen;
     if (screen !== this.#screen) [this.#screen, this.#changedAt] = [screen, world.elapsed()];
     this.#readTranscript();
-    return judge({ screen, quiet: world.elapsed() - this.#changedAt, exit, told: this.#transcript.told() }, settings);
+    // No transcript tells the end of a turn that was interrupted.
+    const told = this.#isCancelled ? null : this.#transcript.told();
+    return judge({ screen, quiet: world.elapsed() - this.#changedAt, exit, told }, settings);
   }
 
   #readTranscript(): void {

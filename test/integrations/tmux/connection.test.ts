@@ -355,6 +355,37 @@ describe.concurrent('an agent in a terminal', () => {
     expect(conversation.notes().at(-1)).toBe('prompt "Go on."');
   });
 
+  it('with a transcript is interrupted as well, whose turn the transcript never ends', async () => {
+    const conversation = new Conversation({
+      transcript: 'transcripts',
+      prompts: [[{ do: 'wait' }], [{ do: 'say', text: 'Done.' }]],
+    });
+    const stop = new AbortController();
+    await conversation.ask();
+    conversation.answer();
+    const reply = conversation.ask(stop.signal);
+    await expect.poll(() => conversation.notes(), { timeout: 20_000 }).toContain('waits');
+    stop.abort();
+    expect(await reply).toEqual({ is: 'aborted', message: 'stopped' });
+    conversation.turns.push({ by: 'user', text: 'Go on.' });
+    expect(await conversation.toEnd()).toBe('Done.');
+    expect(conversation.notes().at(-1)).toBe('prompt "Go on."');
+  });
+
+  it('is ended where it does not stop when it is interrupted, and that is said instead of waiting for it', async () => {
+    const conversation = new Conversation({
+      prompts: [[{ do: 'print', text: 'Working (esc to interrupt)' }, { do: 'deaf' }]],
+    });
+    const stop = new AbortController();
+    await conversation.ask();
+    conversation.answer();
+    const reply = conversation.ask(stop.signal);
+    await expect.poll(() => conversation.notes(), { timeout: 20_000 }).toContain('deaf');
+    stop.abort();
+    await reply;
+    expect(await conversation.ask()).toEqual({ is: 'refused', message: 'scripted was ended' });
+  });
+
   it('S071, S106: leaves its terminal to be looked at, or closes it', async () => {
     for (const closes of [false, true]) {
       const conversation = new Conversation({ prompts: [[{ do: 'say', text: 'Done.' }]] }, {}, closes);
