@@ -2,7 +2,7 @@
  * Merges of own trees with real git, in random histories: persons and agents change lines, processes die at each record and in the midst of
  * writing. The project always has what a model of a three-way merge by lines says: no line is lost, and none is there twice.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -13,6 +13,20 @@ import { type Choice, mergeTree } from '../../../src/engine/workspaces/index.ts'
 import type { WorkspacePort } from '../../../src/ports/workspace.ts';
 import { openSandbox, openTools } from '../../../src/tools/index.ts';
 import { memoryLog } from '../../support/log.ts';
+import {
+  changed,
+  contentsOf,
+  type Edit,
+  type Files,
+  isConflict,
+  mergedFiles,
+  NAMES,
+  read,
+  type Side,
+  SLOTS,
+  START,
+  write,
+} from '../../support/merge-model.ts';
 import { needs } from '../../support/needs.ts';
 import { freshFolder, git, makeRepository } from '../../support/repos.ts';
 import { created } from '../../support/story.ts';
@@ -25,67 +39,6 @@ const RUNS = Number(process.env['MIMIR_TEST_FUZZ'] ?? 8);
 const AGENTS = ['ROOT::S1', 'ROOT::S2'].map((id) => AgentId.parse(id));
 const { signal } = new AbortController();
 
-/** The lines of a file that somebody changes; between them are others that nobody does. Null: there is no such file. */
-type Slots = readonly string[] | null;
-type Files = Readonly<Record<string, Slots>>;
-
-const FILES = ['f0', 'f1', 'f2'];
-const NEW = 'new';
-/** The last slot of a file is changed by persons alone. */
-const SLOTS = 4;
-const START: Files = {
-  ...Object.fromEntries(FILES.map((name) => [name, Array.from({ length: SLOTS }, (_, at) => `${name} ${at}`)])),
-  [NEW]: null,
-};
-
-const contentOf = (slots: readonly string[]): string =>
-  slots.flatMap((slot, at) => [slot, ...Array.from({ length: 6 }, (_, line) => `same ${at} ${line}`)]).join('\n');
-const slotsOf = (content: string): Slots => content.split('\n').filter((line) => !line.startsWith('same'));
-
-function write(folder: string, files: Files): void {
-  mkdirSync(folder, { recursive: true });
-  for (const [name, slots] of Object.entries(files))
-    if (slots !== null) writeFileSync(path.join(folder, name), contentOf(slots));
-}
-
-const read = (folder: string): Files =>
-  Object.fromEntries(
-    Object.keys(START).map((name) => {
-      const file = path.join(folder, name);
-      return [name, existsSync(file) ? slotsOf(readFileSync(file, 'utf8')) : null];
-    }),
-  );
-
-const same = (one: Slots | undefined, other: Slots | undefined): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
-
-const slotsIn = (files: Files, name: string): Slots => files[name] ?? null;
-
-/** What a merge makes of one file; null where both sides changed the same. */
-function mergedFile(name: string, mine: Files, other: Files): { readonly slots: Slots } | null {
-  const [base, ours, theirs] = [slotsIn(START, name), slotsIn(mine, name), slotsIn(other, name)];
-  if (same(theirs, base) || same(theirs, ours)) return { slots: ours };
-  if (same(ours, base)) return { slots: theirs };
-  if (base === null || ours === null || theirs === null) return null;
-  const slots = base.map((was, at) => {
-    const theirsIs = theirs[at] ?? '';
-    if (ours[at] === was) return theirsIs;
-    return theirsIs === was || theirsIs === ours[at] ? (ours[at] ?? '') : null;
-  });
-  return slots.includes(null) ? null : { slots: slots.map((slot) => slot ?? '') };
-}
-
-/** The project after the merge. */
-function mergedFiles(ours: Files, theirs: Files, choice: Choice): Files {
-  const found = Object.keys(START).map((name) => [name, mergedFile(name, ours, theirs)] as const);
-  if (choice === 'patch' && found.some(([, merged]) => merged === null)) return ours;
-  const side = choice === 'theirs' ? theirs : ours;
-  return Object.fromEntries(
-    found.map(([name, merged]) => [name, merged === null ? slotsIn(side, name) : merged.slots]),
-  );
-}
-
-type Edit = { readonly file: string; readonly slot: number };
 const DEATHS = [
   'nowhere',
   'before it begins',
@@ -101,11 +54,11 @@ type Step =
   | {
       readonly is: 'merge';
       readonly agent: number;
-      readonly choice: Choice;
+      readonly choice: Side;
       readonly dies: readonly Death[];
     };
 
-const edit = { file: fc.constantFrom(...FILES, NEW), slot: fc.nat({ max: SLOTS - 1 }) };
+const edit = { file: fc.constantFrom(...NAMES), slot: fc.nat({ max: SLOTS - 1 }) };
 const agent = fc.constantFrom(0, 1);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ is: fc.constant('person' as const), ...edit }) },
@@ -118,16 +71,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       is: fc.constant('merge' as const),
       agent,
-      choice: fc.constantFrom<Choice[]>('mine', 'theirs', 'patch'),
+      choice: fc.constantFrom<Side[]>('mine', 'theirs', 'patch'),
       dies: fc.array(fc.constantFrom(...DEATHS), { maxLength: 3 }),
     }),
   },
 );
-
-const changed = (files: Files, { file, slot }: Edit, to: string): Files => {
-  const now = files[file] ?? null;
-  return { ...files, [file]: now === null ? [to] : now.map((was, at) => (at === slot ? to : was)) };
-};
 
 /** A process that was killed. */
 class Killed extends Error {}
@@ -176,9 +124,7 @@ interface Tree {
 
 /** One project with two agents that have trees of their own, and what has to be in it. */
 class History {
-  readonly project = makeRepository(
-    Object.fromEntries(Object.entries(START).flatMap(([name, is]) => (is === null ? [] : [[name, contentOf(is)]]))),
-  );
+  readonly project = makeRepository(contentsOf(START));
   files = START;
   readonly trees: Tree[] = [];
   /** What the person was asked in the last merge. */
@@ -217,7 +163,7 @@ class History {
   }
 
   /** Merges in as many processes as it takes. */
-  async merge(who: number, choice: Choice, dies: readonly Death[]): Promise<void> {
+  async merge(who: number, choice: Side, dies: readonly Death[]): Promise<void> {
     const tree = this.trees[who];
     if (tree === undefined || this.#stands(who) !== 'open') return;
     const expected = mergedFiles(this.files, tree.files, choice);
@@ -231,7 +177,7 @@ class History {
       if (stands === 'merged' || stands === 'unmerged') break;
       await this.#process(who, death, expected, choose);
     }
-    const conflict = Object.keys(START).some((name) => mergedFile(name, this.files, tree.files) === null);
+    const conflict = isConflict(this.files, tree.files);
     const kept = conflict && choice === 'patch';
     this.files = expected;
     const asked = this.questions.length > 0;
