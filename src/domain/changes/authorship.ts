@@ -94,7 +94,13 @@ function stepsOf({ start, now, acts }: FileHistory): readonly AuthoredStep[] {
     at = after;
   };
   for (const act of acts) {
-    if (act.began >= ended) go([], act.before);
+    // What nobody has recorded is of those whose commands were at work then, or else the person's.
+    let by: readonly AgentId[] = [];
+    const around = acts.filter((other) => other.began < act.began && other.ended > act.ended);
+    for (const one of act.began < ended ? [] : [...around.toSorted((a, b) => a.began - b.began), act]) {
+      if (one.began >= ended) go(by, one.before);
+      by = [...new Set([...by, ...one.agents])].toSorted();
+    }
     go(act.agents, act.after);
     ended = Math.max(ended, act.ended);
   }
@@ -123,22 +129,14 @@ export function authorsOf(
     const whole = isChanged ? { whole: last(({ before, after }) => before?.blob !== after?.blob) } : {};
     return { ...file, hunks: [], ...whole };
   }
-  const replay = replayed(
-    texts.map(linesOf),
-    steps.map(({ agents }) => agents),
-  );
+  const replay = replayed(texts.map(linesOf), steps);
+  const latest = last(() => true);
   // An empty file that came or went has no line of anybody.
   const isEmpty = ranges.length === 0 && (start === null) !== (now === null);
   return {
     ...file,
-    ...(isEmpty ? { whole: last(() => true) } : {}),
-    hunks: ranges.flatMap((range) =>
-      partsOf(
-        range,
-        replay,
-        last(() => true),
-      ),
-    ),
+    ...(isEmpty ? { whole: latest } : {}),
+    hunks: ranges.flatMap((range) => partsOf(range, replay, latest)),
   };
 }
 
@@ -156,17 +154,14 @@ interface Replay {
   readonly removed: ReadonlyMap<number, readonly AgentId[]>;
 }
 
-function replayed(contents: readonly (readonly string[])[], authors: readonly (readonly AgentId[])[]): Replay {
+function replayed(contents: readonly (readonly string[])[], steps: readonly AuthoredStep[]): Replay {
   const [start = []] = contents;
   const removed = new Map<number, readonly AgentId[]>();
   let now: readonly Line[] = start.map((text, origin) => ({ text, origin, by: [] }));
-  for (const [step, by] of authors.entries()) {
+  for (const [step, { agents: by }] of steps.entries()) {
     const old = now;
     let at = 0;
-    now = stepsBetween(
-      old.map(({ text }) => text),
-      contents[step + 1] ?? [],
-    ).flatMap(({ is, line }): readonly Line[] => {
+    now = stepsBetween(textsOf(old), contents[step + 1] ?? []).flatMap(({ is, line }): readonly Line[] => {
       if (is === '+') return [{ text: line, origin: null, by }];
       const known = old[at] ?? { text: line, origin: null, by: [] };
       at += 1;
@@ -203,7 +198,7 @@ function partsOf(
         from: rangeAt(out, first.from + at.from),
         to: rangeAt(into, first.to + at.to),
         removed: olds.slice(at.from, at.from + out),
-        added: news.slice(at.to, at.to + into).map(({ text }) => text),
+        added: textsOf(news.slice(at.to, at.to + into)),
         around: {
           before: textsOf(now.slice(Math.max(0, begin - AROUND), begin)),
           behind: textsOf(now.slice(end, end + AROUND)),
@@ -218,7 +213,6 @@ function partsOf(
 
 const textsOf = (lines: readonly Line[]): readonly string[] => lines.map(({ text }) => text);
 
-/** So many lines out and so many in, by the same authors. */
 interface Pair {
   readonly by: readonly AgentId[];
   readonly out: number;
@@ -240,7 +234,6 @@ function paired(out: readonly Run[], into: readonly Run[]): readonly Pair[] {
   return pairs;
 }
 
-/** Lines one after another of the same authors. */
 interface Run {
   readonly by: readonly AgentId[];
   readonly key: string;

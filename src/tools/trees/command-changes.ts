@@ -3,7 +3,7 @@
  * time share their changes. Ignored files and processes that go on in the background are not seen. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { listedChanges } from '../../domain/changes/changes.ts';
+import { type ChangedFile, listedChanges } from '../../domain/changes/changes.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { tried } from '../../domain/result.ts';
 import type { SeenFile, Tool, ToolContext, ToolOutput } from '../../ports/tool.ts';
@@ -16,8 +16,11 @@ interface Running {
   readonly agent: AgentId;
   readonly also: Set<AgentId>;
   /** Written by file tools of agents meanwhile. */
-  readonly written: SeenFile[];
+  readonly written: Written[];
 }
+
+/** `change`: absent of a merge, and in an own tree. */
+type Written = SeenFile & { readonly change?: ChangedFile | undefined };
 
 type Compared = Pick<Snapshots, 'snapshot' | 'filesBetween'>;
 type Told = Pick<ToolOutput, 'changed' | 'unseen'>;
@@ -54,7 +57,9 @@ export class CommandWatch {
       ...tool,
       run: async (input, context) => {
         const output = await tool.run(input, context);
-        if (output.ok && output.saw !== undefined) for (const { written } of this.#running) written.push(output.saw);
+        const { ok, saw, changed } = output;
+        if (ok && saw !== undefined && (changed !== undefined || this.#inOwnTree))
+          this.#wrote({ ...saw, change: changed?.files[0] });
         return output;
       },
     };
@@ -62,11 +67,11 @@ export class CommandWatch {
 
   /** Files that a merge has just written or removed: no command counts them as its own. */
   merged(names: readonly string[]): void {
-    if (this.#running.size === 0) return;
-    for (const file of names) {
-      const seen = { file, digest: this.#digestNow(file) };
-      for (const { written } of this.#running) written.push(seen);
-    }
+    if (this.#running.size > 0) for (const file of names) this.#wrote({ file, digest: this.#digestNow(file) });
+  }
+
+  #wrote(one: Written): void {
+    for (const { written } of this.#running) written.push(one);
   }
 
   async #around({ agent, signal }: ToolContext, run: () => Promise<ToolOutput>): Promise<ToolOutput> {
@@ -103,17 +108,19 @@ export class CommandWatch {
     if (after.value === before) return {};
     const found = await this.#snapshots.filesBetween(before, after.value, signal);
     if (!found.ok) return {};
-    const isOthers = (file: string): boolean =>
-      isFreshFile(path.basename(file)) || written.some((one) => one.file === file && this.#isStill(one));
-    const files = found.value.filter((one) => !isOthers(one.path));
+    const files = found.value.filter((one) => !isFreshFile(path.basename(one.path)) && !this.#isOthers(one, written));
     if (files.length === 0) return {};
     const where = this.#inOwnTree ? { inOwnTree: true as const } : { tree: before };
     return { changed: { ...listedChanges(files), ...where, also: [...also] } };
   }
 
-  /** Whether a file tool or a merge was the last to write or remove this file. */
-  #isStill({ file, digest }: SeenFile): boolean {
-    return this.#digestNow(file) === digest;
+  /** Whether file tools and merges alone have written or removed this file: none of them found what nobody had left there. */
+  #isOthers({ path: file, before }: ChangedFile, written: readonly Written[]): boolean {
+    const own = written.filter((one) => one.file === file);
+    const left = [before, ...own.map(({ change }) => change?.after)];
+    const isNext = ({ change }: Written, nth: number): boolean =>
+      change === undefined || left[nth] === undefined || left[nth]?.blob === change.before?.blob;
+    return own.length > 0 && own.at(-1)?.digest === this.#digestNow(file) && own.every(isNext);
   }
 
   /** Empty if there is no such file. */

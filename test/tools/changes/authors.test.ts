@@ -98,6 +98,36 @@ it('gives a command what it changed, also where another agent wrote the same fil
   ]);
 });
 
+it.each([
+  {
+    is: 'a tool',
+    change: (run: Worked) => write(run, BOB, 'a.txt', 'a\n1\n2\n'),
+    left: ['alice a.txt +1', 'bob a.txt +2'],
+  },
+  {
+    is: 'a tool that changes nothing',
+    change: (run: Worked) => write(run, BOB, 'a.txt', 'a\n1\n'),
+    left: ['alice a.txt +1'],
+  },
+  {
+    is: 'a command',
+    change: (run: Worked) => run.act(BOB, 'bash', { command: 'echo 2 >> a.txt' }),
+    left: ['alice|bob a.txt +1 +2'],
+  },
+])('gives a command what it changed before another agent changed the same file by $is', async ({ change, left }) => {
+  const folder = makeRepository({ 'a.txt': 'a\n' });
+  const run = working(folder);
+  // The start is the tree before the first command.
+  await run.act(ALICE, 'bash', { command: 'echo t > touched' });
+  const wait = 'while [ ! -e go ]; do sleep 0.05; done';
+  const command = run.act(ALICE, 'bash', { command: `echo 1 >> a.txt; touch begun; ${wait}` });
+  await until(() => existsSync(path.join(folder, 'begun')));
+  await change(run);
+  byPerson(folder, 'go', '');
+  await command;
+  expect(told(await run.authored()).filter((line) => line.includes('a.txt'))).toEqual(left);
+});
+
 it('shows nothing of a .env file, and counts the changes of a formatter over a hundred files', async () => {
   const names = Array.from({ length: 100 }, (_, at) => `src/f${at}.js`);
   const folder = makeRepository(Object.fromEntries(names.map((name) => [name, 'a  =  1\n'])));
