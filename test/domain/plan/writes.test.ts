@@ -67,6 +67,22 @@ describe('What a task may change', () => {
   });
 });
 
+describe('A tree of its own', () => {
+  const why = 'only a sandbox keeps an agent in its tree, and there is none';
+  const context = { ...contextFor(), treeProblem: () => why };
+  const fault = [{ task: 'a', problem: `it cannot have a tree of its own: ${why}` }];
+
+  it.each<[string, object, readonly string[]]>([
+    ['the plan', { ...tester('a'), tree: 'own' }, []],
+    ['the role of the task, from its file or from the configuration,', tester('a'), ['tester']],
+  ])('is refused before approval, with the reason, where %s asks for it', (_, asked, own) => {
+    const roles = context.choices.roles.map((one) => (own.includes(one.name) ? { ...one, tree: 'own' as const } : one));
+    const choices = { ...context.choices, roles };
+    expect(check({ tasks: [asked] }, { ...context, choices })).toEqual({ ok: false, fault });
+    expect(check({ tasks: [{ ...tester('a'), tree: 'shared' }] }, { ...context, choices }).ok).toBe(true);
+  });
+});
+
 describe('Two tasks that may change the same file', () => {
   it('are put in the order of the plan, with the reason', () => {
     expect(orders(plan(tester('a', ['src/**']), tester('b', ['src/**']), tester('c', ['docs/**'])))).toEqual([
