@@ -137,7 +137,7 @@ const WRITERS: readonly string[] = [
   // What a person undoes, and copies of it in the state folder.
   'tools/changes/kept-undos.ts',
   'tools/trees/tree.ts',
-  // The trees of agents' own and patches of their changes, in the state folder; git alone writes what is merged.
+  // The trees of agents' own and patches of their changes, in the state folder, and what is merged into the project.
   'tools/trees/own-tree.ts',
   'tools/trees/merge.ts',
   'tools/trees/stage.ts',

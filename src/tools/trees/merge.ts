@@ -176,8 +176,8 @@ async function sideLines(staging: staged.Staging, { tree, stages, stage, of, ids
 }
 
 /**
- * Changes the project's files from `ours` to `to`. Throws `TreeFault` before any change where one of them is no longer as in `ours`; git
- * compares each once more before it writes. */
+ * Changes the project's files from `ours` to `to`. Throws `TreeFault` before any change where one of them is no longer as in `ours`;
+ * each is compared once more before it is replaced. */
 export async function applyTree({ staging, tree }: Scanned, ours: string, to: string): Promise<readonly string[]> {
   const entries = await staged.differences(staging, ours, to);
   const wanted = new Set(entries.map((entry) => entry.path));
