@@ -4,11 +4,11 @@
 import type { KeyObject } from 'node:crypto';
 import { DBOSClient } from '@dbos-inc/dbos-sdk';
 import { z } from 'zod';
-import { fail, messageOf, ok } from '../domain/result.ts';
+import { fail, messageOf, ok, type Result } from '../domain/result.ts';
 import { ClusterFault, type Database, databaseText, ENGINE_NAME, ENGINE_SCHEMA, TRANSACTION_MS } from './database.ts';
 import { queueOf } from './liveness.ts';
 import { type AgentOrder, type Message, publicKeyOf, signed, type Step, StepResult, workflowId } from './step.ts';
-import { openStore, type SharedStore } from './store.ts';
+import { openStore, repeating, type SharedStore } from './store.ts';
 
 export interface ClusterOptions {
   readonly db: Database;
@@ -110,13 +110,7 @@ class RunCluster implements Cluster {
     const { db, run } = options;
     this.options = options;
     this.client = client;
-    const store = openStore(db);
-    this.store = {
-      keep: (content) => this.sure(() => store.keep(content)),
-      read: (ids) => this.sure(() => store.read(ids)),
-      keepTree: (...state) => this.sure(() => store.keepTree(...state)),
-      trees: (...range) => this.sure(() => store.trees(...range)),
-    };
+    this.store = repeating(openStore(db), (act) => this.sure(act));
     const look = (): void => this.look();
     const timer = setInterval(look, LOOK_MS);
     const seen = setInterval(() => void this.keepRegistered().catch(() => undefined), SEEN_MS);
@@ -329,14 +323,11 @@ class RunCluster implements Cluster {
 
   /** What `act` gives, once the database takes it. Rejects when the run is over, and with what else goes wrong. */
   private async sure<T>(act: () => Promise<T>): Promise<T> {
-    const done = await this.patiently(async () => {
-      try {
-        return ok(await act());
-      } catch (error) {
-        if (error instanceof ClusterFault) throw error;
-        return fail(error);
-      }
-    });
+    const faultOf = (error: unknown): Result<never, unknown> => {
+      if (error instanceof ClusterFault) throw error;
+      return fail(error);
+    };
+    const done = await this.patiently(() => act().then(ok<T>, faultOf));
     if (done === null) throw new ClusterFault('the run is over');
     if (!done.ok) throw done.fault;
     return done.value;

@@ -90,7 +90,8 @@ class SharedDay implements DayLedger {
     for (const { limit, what } of all) this.allowanceOf(limit, what).prepared.set(call.call, amountOf(call, what));
     const since = performance.now();
     const prepare = async (): Promise<void> => {
-      for (const one of all) await this.patiently(() => this.grant(one, since));
+      for (const one of all)
+        while (!this.over && !(await this.grant(one, since).then(() => true, isAway))) await afterMs(AGAIN_MS);
     };
     // One after the other: each sees what the one before was granted.
     this.preparing = this.preparing.then(prepare);
@@ -173,56 +174,39 @@ class SharedDay implements DayLedger {
     if (freeIn(allowance) >= 0) return;
     await db.run('insert into mimir.day (person, key) values ($1, $2) on conflict do nothing', [person, key]);
     await this.drawFor(one, allowance, key);
-    if (freeIn(allowance) >= 0 || allowance.asked >= since) return;
-    allowance.asked = performance.now();
+    if (allowance.asked >= since) return;
     for (const wait of LOOKS_MS) {
+      if (freeIn(allowance) >= 0) return;
+      allowance.asked = performance.now();
       // Each time, because another may have drawn a chunk meanwhile.
       await db.run('select pg_notify($1, $2)', [CHANNEL, JSON.stringify([person, key])]);
       await afterMs(wait);
       await this.drawFor(one, allowance, key);
-      if (freeIn(allowance) >= 0) return;
     }
   }
 
   /** Draws a chunk, else what is missing, else what is left. */
   private async drawFor({ most }: Counted, allowance: Allowance, key: string): Promise<void> {
     const missing = -freeIn(allowance);
-    for (const wanted of [Math.max(missing, Math.ceil(most * CHUNK)), missing, 'the rest'] as const) {
-      const amount = wanted === 'the rest' ? most - (await this.grantedInAll(key)) : wanted;
-      if (amount <= 0 || !(await this.draw(key, amount, most))) continue;
-      allowance.granted += amount;
-      return;
-    }
-  }
-
-  /** Adds `amount` to what is granted in all, if the limit allows that. */
-  private async draw(key: string, amount: number, most: number): Promise<boolean> {
-    const take = 'update mimir.day set granted = granted + $3 where person = $1 and key = $2 and granted + $3 <= $4';
-    return (await this.options.db.run(take, [this.options.person, key, amount, most])) > 0;
-  }
-
-  private async grantedInAll(key: string): Promise<number> {
-    const text = 'select granted from mimir.day where person = $1 and key = $2';
-    const [row] = await this.options.db.rows(Granted, text, [this.options.person, key]);
-    return row?.granted ?? 0;
-  }
-
-  /** Repeats `act` while the database does not answer; given up when the day is closed. */
-  private async patiently(act: () => Promise<void>): Promise<void> {
-    while (!this.over) {
-      try {
-        return await act();
-      } catch (error) {
-        if (!(error instanceof ClusterFault)) throw error;
-        await afterMs(AGAIN_MS);
-      }
-    }
+    const chunk = Math.max(missing, Math.ceil(most * CHUNK));
+    const text = `with before as (select granted from mimir.day where person = $1 and key = $2 for update)
+      update mimir.day as day set granted = greatest(day.granted, least($5::numeric,
+        day.granted + case when day.granted + $3::numeric <= $5 then $3 else $4::numeric end))
+      from before where person = $1 and key = $2 returning day.granted - before.granted as drawn`;
+    const [row] = await this.options.db.rows(Drawn, text, [this.options.person, key, chunk, missing, most]);
+    allowance.granted += row?.drawn ?? 0;
   }
 }
 
 const inUnits = (amount: number, what: What): number => (what === 'cost' ? fromMicro(amount) : amount);
 
+/** False: the database does not answer, and is asked again. */
+function isAway(error: unknown): false {
+  if (error instanceof ClusterFault) return false;
+  throw error;
+}
+
 const afterMs = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 const Asked = z.tuple([z.string(), z.string()]);
-const Granted = z.object({ granted: z.coerce.number() });
+const Drawn = z.object({ drawn: z.coerce.number() });

@@ -2,7 +2,7 @@
 export { type Cluster, openCluster } from './cluster.ts';
 export { checkDatabase, clockDifference, ClusterFault, type Database, migrate, openDatabase } from './database.ts';
 export { openSharedDay } from './day.ts';
-export { answerLines, openLine } from './line.ts';
+export { answerLines, openLine, processIn } from './line.ts';
 export { drainWorker, queuedIn, runsIn, type Worker, workersIn } from './liveness.ts';
 export { openPauses, type Pauses } from './pauses.ts';
 export { publicKeyOf, type TreeAt } from './step.ts';

@@ -18,32 +18,29 @@ type Side = 'client' | 'run';
 
 const Row = z.object({ n: z.number(), body: z.string().nullable() });
 const Opened = z.object({ id: z.string(), body: z.string() });
-const Hello = z.object({ key: z.string(), signature: z.string() });
-const Signed = z.object({ text: z.string().nullable(), signature: z.string() });
+const Signed = z.object({ key: z.string(), text: z.string().nullable(), signature: z.string() });
 
 interface LineOf {
   readonly run: string;
   readonly id: string;
 }
 
-/** What a person signs: their piece `n` of a line to this process of the run, so that it counts once and nowhere else. */
-const pieceText = ({ run, id }: LineOf, process: string, n: number, text: string | null): string =>
-  JSON.stringify(['line', run, process, id, n, text]);
+/** What is signed of a piece, so that it counts once, on this line to this process of the run, and as one of this side. */
+const pieceText = ({ run, id }: LineOf, process: string, side: Side, n: number, text: string | null): string =>
+  JSON.stringify(['line', run, process, id, side, n, text]);
 
-/** How the two sides know that pieces are the person's: the client signs with `private`, the run checks with `public`. */
-type Proof = { readonly private: KeyObject } | { readonly public: string; readonly process: string };
+/** The own key of a side, and the public keys of whom it listens to. */
+interface Keys {
+  readonly own: KeyObject;
+  readonly others: readonly string[];
+}
 
-/** Opens a line to `run`. */
-export const openLine = (db: Database, run: string, key: KeyObject): TextLine =>
-  new DatabaseLine(db, { run, id: randomUUID() }, { private: key });
+/** Opens a line to `run`, if that is one of these people. */
+export const openLine = (db: Database, run: string, keys: Keys): TextLine =>
+  new DatabaseLine(db, { run, id: randomUUID() }, keys, null);
 
-/** Answers the lines that people in `people` open to `run`, with `accept` for each. Returns the end of it. */
-export function answerLines(
-  db: Database,
-  run: string,
-  people: readonly string[],
-  accept: (line: TextLine) => void,
-): () => void {
+/** Answers the lines that these people open to `run`, with `accept` for each. Returns the end of it. */
+export function answerLines(db: Database, run: string, keys: Keys, accept: (line: TextLine) => void): () => void {
   const process = randomUUID();
   const known = new Set<string>();
   let isNamed = false;
@@ -54,28 +51,34 @@ export function answerLines(
     for (const { id, body } of await db.rows(Opened, text, [run])) {
       if (known.has(id)) continue;
       known.add(id);
-      const { key, signature } = Hello.parse(JSON.parse(body));
-      const line = new DatabaseLine(db, { run, id }, { public: key, process });
-      if (people.includes(key) && isSignedText(pieceText({ run, id }, process, 0, null), key, signature)) accept(line);
+      const line = new DatabaseLine(db, { run, id }, keys, process);
+      if (line.textOf(0, body) === null) accept(line);
       else line.close();
     }
   };
   const quietly = (): void => void look().catch(() => undefined);
-  const end = db.listen('mimir_line', (payload) => (payload.startsWith(`${run} `) ? quietly() : undefined), quietly);
-  return end;
+  return db.listen('mimir_line', (payload) => (payload.startsWith(`${run} `) ? quietly() : undefined), quietly);
 }
 
 /** The process of a run that answers is named in a piece of its own, by the id of the run. */
 const NAME = `insert into mimir.line (id, run, side, n, body) values ($1, $1, 'run', 0, $2)
   on conflict (id, side, n) do update set body = excluded.body`;
 
+/** The process of a run that answers lines, or has until now; null: none has yet. */
+export async function processIn(db: Database, run: string): Promise<string | null> {
+  const text = `select body from mimir.line where id = $1 and run = $1 and side = 'run' and n = 0`;
+  return (await db.rows(z.object({ body: z.string() }), text, [run]))[0]?.body ?? null;
+}
+
 class DatabaseLine implements TextLine {
   readonly closed: Promise<void>;
   private readonly db: Database;
   private readonly of: LineOf;
   private readonly side: Side;
-  private readonly proof: Proof;
-  private process: string | null = null;
+  private readonly keys: Keys;
+  /** The key with which the other side signs. */
+  private key: string | null = null;
+  private process: string | null;
   private readonly over = Promise.withResolvers<void>();
   private readonly ends: (() => void)[];
   private sent = 0;
@@ -87,14 +90,14 @@ class DatabaseLine implements TextLine {
   private reading: Promise<void> | null = null;
   private on: (text: string) => void = () => undefined;
 
-  constructor(db: Database, of: LineOf, proof: Proof) {
+  /** `process`: the own name of the run's process; null on the side of a client. */
+  constructor(db: Database, of: LineOf, keys: Keys, process: string | null) {
     this.db = db;
     this.of = of;
-    this.proof = proof;
-    this.side = 'private' in proof ? 'client' : 'run';
+    this.keys = keys;
+    this.process = process;
+    this.side = process === null ? 'client' : 'run';
     this.closed = this.over.promise;
-    // The first piece of a client is its hello, which the run has read.
-    this.read = this.side === 'run' ? 1 : 0;
     if (this.side === 'client') this.write(null);
     const timers = [
       setInterval(() => this.flush(), FLUSH_MS),
@@ -154,20 +157,18 @@ class DatabaseLine implements TextLine {
       );
   }
 
-  private async bodyOf(n: number, text: string | null): Promise<string | null> {
-    if (!('private' in this.proof)) return text;
+  private async bodyOf(n: number, text: string | null): Promise<string> {
     this.process ??= await this.processOfRun();
-    const { private: key } = this.proof;
-    const signature = signText(pieceText(this.of, this.process, n, text), key);
-    return JSON.stringify(n === 0 ? { key: publicKeyOf(key), signature } : { text, signature });
+    const { own } = this.keys;
+    const signature = signText(pieceText(this.of, this.process, this.side, n, text), own);
+    return JSON.stringify({ key: publicKeyOf(own), text, signature });
   }
 
   /** Waits until a process of the run answers. */
   private async processOfRun(): Promise<string> {
-    const text = `select body from mimir.line where id = $1 and run = $1 and side = 'run' and n = 0`;
     for (;;) {
-      const [row] = await this.db.rows(z.object({ body: z.string() }), text, [this.of.run]);
-      if (row !== undefined) return row.body;
+      const name = await processIn(this.db, this.of.run);
+      if (name !== null) return name;
       if (this.isOver) throw new Error('the line is closed');
       await new Promise((done) => setTimeout(done, AGAIN_MS));
     }
@@ -186,20 +187,21 @@ class DatabaseLine implements TextLine {
     for (const { n, body } of rows.toSorted((one, next) => one.n - next.n)) {
       const piece = this.textOf(n, body);
       if (piece === undefined || this.isOver) return this.close();
-      this.read = n + 1;
       this.heard = performance.now();
       if (piece === null) return this.end();
       if (piece !== '') this.on(piece);
     }
   }
 
-  /** The text of a piece, null where the other side has closed; undefined for what the person has not signed as the next one. */
-  private textOf(n: number, body: string | null): string | null | undefined {
-    if ('private' in this.proof) return body;
-    const { public: key, process } = this.proof;
+  /** The text of the next piece, null for a hello and a goodbye; undefined for what nobody has signed that is listened to. */
+  textOf(n: number, body: string | null): string | null | undefined {
     const signed = Signed.safeParse(tried((): unknown => JSON.parse(body ?? ''), null));
     if (n !== this.read || !signed.success) return undefined;
-    const { text, signature } = signed.data;
-    return isSignedText(pieceText(this.of, process, n, text), key, signature) ? text : undefined;
+    const { key, text, signature } = signed.data;
+    this.key ??= this.keys.others.includes(key) ? key : null;
+    const piece = pieceText(this.of, this.process ?? '', this.other, n, text);
+    if (key !== this.key || !isSignedText(piece, key, signature)) return undefined;
+    this.read += 1;
+    return text;
   }
 }

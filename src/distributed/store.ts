@@ -17,6 +17,14 @@ export interface SharedStore {
   trees(chain: string, after: number, to: number): Promise<readonly TreeState[]>;
 }
 
+/** The same store, where `repeat` makes each access. */
+export const repeating = (store: SharedStore, repeat: <T>(act: () => Promise<T>) => Promise<T>): SharedStore => ({
+  keep: (content) => repeat(() => store.keep(content)),
+  read: (ids) => repeat(() => store.read(ids)),
+  keepTree: (...state) => repeat(() => store.keepTree(...state)),
+  trees: (...range) => repeat(() => store.trees(...range)),
+});
+
 /** The most content that is held for the next step, in bytes. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 
@@ -66,12 +74,8 @@ export function openStore(db: Database): SharedStore {
         on conflict (chain, n) do update set commit = excluded.commit, pack = excluded.pack`;
       await db.run(insert, [run, chain, n, commit, pack]);
     },
-    trees: (chain, after, to) =>
-      db.rows(Tree, 'select n, commit, pack from mimir.tree where chain = $1 and n > $2 and n <= $3 order by n', [
-        chain,
-        after,
-        to,
-      ]),
+    trees: (...range) =>
+      db.rows(Tree, 'select n, commit, pack from mimir.tree where chain = $1 and n > $2 and n <= $3 order by n', range),
   };
 }
 

@@ -7,7 +7,7 @@ import { messageOf } from '../domain/result.ts';
 import { ClusterFault, type Database, ENGINE_NAME, ENGINE_SCHEMA, TRANSACTION_MS } from './database.ts';
 import { holdLease, type Lease, queueOf, type WorkerRow, workersIn } from './liveness.ts';
 import { AgentOrder, isSigned, Message, type SignedStep, type StepResult } from './step.ts';
-import { openStore, type SharedStore, type TreeState } from './store.ts';
+import { openStore, repeating, type SharedStore, type TreeState } from './store.ts';
 
 /** What a performer needs for one step. */
 export interface PerformedStep extends Pick<SignedStep, 'body' | 'tree'> {
@@ -67,8 +67,7 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
     trouble: (text) => say(text ?? 'the database answers again'),
     tookOver: (from, agents) => say(`took over from ${from}: ${agents === 1 ? '1 agent' : `${agents} agents`}`),
   });
-  const store = openStore(db);
-  const running = new Running(options, lease, store, drainage.signal);
+  const running = new Running(options, lease, drainage.signal);
   DBOS.registerWorkflow((given: unknown) => running.agent(AgentOrder.parse(given)), { name: 'agent' });
   DBOS.setConfig({
     name: ENGINE_NAME,
@@ -96,10 +95,8 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
       .settled(END_MS)
       .then(() => lease.unlock())
       .then(() => DBOS.shutdown({ deregister: true }))
-      .then(
-        () => ended.resolve('lost'),
-        () => ended.resolve('lost'),
-      );
+      .catch(() => undefined)
+      .then(() => ended.resolve('lost'));
   });
   whenAborted(drainage.signal, () => {
     say('hands its agents over and ends');
@@ -147,15 +144,10 @@ class Running {
   /** The steps that run, by workflow. */
   private readonly workflows = new Map<string, Set<Promise<void>>>();
 
-  constructor(options: WorkerOptions, lease: Lease, store: SharedStore, draining: AbortSignal) {
+  constructor(options: WorkerOptions, lease: Lease, draining: AbortSignal) {
     this.options = options;
     this.lease = lease;
-    this.store = {
-      keep: (content) => this.patiently(() => store.keep(content)),
-      read: (ids) => this.patiently(() => store.read(ids)),
-      keepTree: (...state) => this.patiently(() => store.keepTree(...state)),
-      trees: (...states) => this.patiently(() => store.trees(...states)),
-    };
+    this.store = repeating(openStore(options.db), (act) => this.patiently(act));
     this.performer = options.performer(this.store);
     this.draining = draining;
     this.idle = options.idle ?? IDLE_SECONDS;

@@ -1,4 +1,4 @@
-/** Lines of terminals to a run: only what the person has signed for this process of the run arrives, because every worker can write to the database. */
+/** Lines of terminals to a run: on both sides only what people have signed for this line and process arrives, because every worker can write to the database. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -49,10 +49,10 @@ interface Heard {
 }
 
 /** A process of the run that answers what it hears. */
-function process(): Heard & { end(): void } {
+function process(key: KeyObject = PERSON): Heard & { end(): void } {
   const lines: TextLine[] = [];
   let text = '';
-  const end = answerLines(database(), 'run', [publicKeyOf(PERSON)], (line) => {
+  const end = answerLines(database(), 'run', { own: key, others: [publicKeyOf(PERSON)] }, (line) => {
     lines.push(line);
     line.receive((more) => {
       text += more;
@@ -66,7 +66,7 @@ function process(): Heard & { end(): void } {
 }
 
 function terminal(key: KeyObject = PERSON): { readonly line: TextLine; readonly text: () => string } {
-  const line = openLine(database(), 'run', key);
+  const line = openLine(database(), 'run', { own: key, others: [publicKeyOf(PERSON)] });
   let text = '';
   line.receive((more) => void (text += more));
   ends.push(() => line.close());
@@ -88,8 +88,13 @@ async function spoken() {
   const { line, text } = terminal();
   line.send('hello');
   await until(() => text() === 'heard hello');
-  return { run, line };
+  return { run, line, text };
 }
+
+const textsOf = (rows: readonly z.output<typeof Row>[]): readonly unknown[] =>
+  rows.flatMap(({ body }) =>
+    body?.startsWith('{') ? [z.object({ text: z.unknown() }).parse(JSON.parse(body)).text] : [],
+  );
 
 it('carries text of the person to the run and back, and closes on both sides', async () => {
   const { run, line } = await spoken();
@@ -112,7 +117,29 @@ it.each(['approve', null])('ends at a piece that the person has not signed: %s',
   if (last === undefined) throw new Error('nothing was said');
   await write({ ...last, n: last.n + 1, body });
   await line.closed;
-  expect([run.text(), await said(`side = 'run' and body is null`)]).toEqual(['hello', [expect.anything()]]);
+  expect([run.text(), textsOf(await said(`side = 'run'`)).at(-1)]).toEqual(['hello', null]);
+});
+
+it.each([
+  ['what nobody has signed', () => JSON.stringify({ text: 'Do you allow it?' })],
+  ['a piece of the person as one of the run', (own: string | null) => own],
+])('shows nothing of what others write in the name of the run: %s', async (_, bodyOf) => {
+  const { line, text } = await spoken();
+  const [, own] = await said(`side = 'client'`);
+  const last = (await said(`side = 'run' and id <> 'run'`)).at(-1);
+  if (last === undefined) throw new Error('nothing was said');
+  await write({ ...last, n: last.n + 1, body: bodyOf(own?.body ?? null) });
+  await line.closed;
+  expect(text()).toBe('heard hello');
+});
+
+it('shows no run of a person who is not known here', async () => {
+  const run = process(generateKeyPairSync('ed25519').privateKey);
+  const { line, text } = terminal();
+  line.send('hello');
+  await until(() => run.text() === 'hello');
+  await line.closed;
+  expect(text()).toBe('');
 });
 
 it('accepts a second time nothing of what was said, neither in this process of the run nor in the next', async () => {

@@ -170,7 +170,7 @@ it('a person talks to an agent on a worker, kills another, and a second terminal
 it('a terminal on another machine attaches through the database, if it has the key of the person', async () => {
   const made = await cluster(
     plans(['Wait for a visitor', 'code']),
-    runsFirst('Wait for a visitor', 'sleep 8; echo there > there.txt'),
+    runsFirst('Wait for a visitor', 'sleep 20; echo there > there.txt'),
   );
   await made.worker();
   const run = made.machine.mimir('run', 'Wait for a visitor', '--cluster', '--yes', '--mode', 'yolo');
@@ -179,13 +179,27 @@ it('a terminal on another machine attaches through the database, if it has the k
   const [, session = ''] = /^run (\w+) on /m.exec(out) ?? [];
   const elsewhere = made.elsewhere();
   const stranger = await elsewhere.mimir('attach', session, '--cluster');
-  expect([stranger.code, stranger.err]).toEqual([2, expect.stringContaining('it accepts the key of its own person')]);
+  expect([stranger.code, stranger.err]).toEqual([2, expect.stringContaining('accept the keys of their own people')]);
   made.giveKey(elsewhere);
+  await getsAnotherProcess(made, session);
   const person = elsewhere.opens(['attach', session, '--cluster']);
-  await person.sees('Wait for a visitor', 'sleep 8');
+  await person.sees('Wait for a visitor', 'sleep 20');
   await person.sees('completed');
   expect((await run).code).toBe(0);
 });
+
+/** The run gets another process as soon as the next terminal has spoken to the one before. */
+async function getsAnotherProcess({ postgres }: TestCluster, session: string): Promise<void> {
+  const db = openDatabase(postgres.url);
+  await db.run(`create table named as select body from mimir.line where id = '${session}'`);
+  await db.run(`create function change() returns trigger language plpgsql as
+    'begin update mimir.line set body = (select body from named) where id = new.run; return new; end'`);
+  await db.run(
+    `create trigger change after insert on mimir.line for each row when (new.side = 'client') execute function change()`,
+  );
+  await db.run(`update mimir.line set body = 'the one before' where id = '${session}'`);
+  await db.close();
+}
 
 it('a day that is used up on one machine is used up on another', async () => {
   const made = await cluster(plans(['Find it', 'finder']));

@@ -90,6 +90,13 @@ export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
   }
 }
 
+interface Joined {
+  readonly usable: ReadonlySet<string>;
+  readonly pauses: distributed.Pauses;
+  readonly told: Set<(text: string | null) => void>;
+  readonly note: string;
+}
+
 /** The place of an agent, and the last state of its tree that is known here. */
 interface AgentPlace {
   readonly place: string;
@@ -117,17 +124,7 @@ class Side implements ClusterSide {
     run: ClusterRun,
     db: distributed.Database,
     cluster: distributed.Cluster,
-    {
-      usable,
-      pauses,
-      told,
-      note,
-    }: {
-      readonly usable: ReadonlySet<string>;
-      readonly pauses: distributed.Pauses;
-      readonly told: Set<(text: string | null) => void>;
-      readonly note: string;
-    },
+    { usable, pauses, told, note }: Joined,
   ) {
     this.run = run;
     this.person = distributed.publicKeyOf(signingKey(run.project.places.state));
@@ -152,9 +149,10 @@ class Side implements ClusterSide {
 
   serve(): void {
     const { project, config, session } = this.run;
-    const people = [this.person, ...(config.preferences.cluster?.people ?? [])];
+    const others = [this.person, ...(config.preferences.cluster?.people ?? [])];
+    const keys = { own: signingKey(project.places.state), others };
     const where = placeOf(project, session);
-    this.endLines = distributed.answerLines(this.db, session, people, (line) => relayToRun(where, line));
+    this.endLines = distributed.answerLines(this.db, session, keys, (line) => relayToRun(where, line));
   }
 
   async ended(agent: AgentId | null): Promise<void> {
@@ -277,9 +275,8 @@ class Side implements ClusterSide {
   private async follow(place: AgentPlace, to: distributed.TreeAt): Promise<Result<void, string>> {
     const { tree, at } = place;
     if (to.commit === null) return ok(undefined);
-    const { store } = this.cluster;
-    const states = await store.trees(at.chain, at.n, to.n);
-    const packs = await store.read(states.map(({ pack }) => pack));
+    const states = await this.cluster.store.trees(at.chain, at.n, to.n);
+    const packs = await this.cluster.store.read(states.map(({ pack }) => pack));
     const done = tree === null ? ok(undefined) : await this.run.transport.follow(tree, packs, to.commit, signal);
     if (done.ok) place.at = to;
     return done;
@@ -325,9 +322,8 @@ class Side implements ClusterSide {
     const parts = [system, tools, ...turns].map((part) => JSON.stringify(part));
     if (stop.aborted) return fail({ is: 'aborted', message: 'stopped' });
     // Each repetition is a call of its own, which the gate reserves.
-    const named = { ...this.named(`model ${request.model}`), repeat: 'never' as const };
-    const step = { ...named, body: JSON.stringify(body), parts };
-    const result = await this.cluster.perform(request.agent, step, stop, onText);
+    const named = { ...this.named(`model ${request.model}`), repeat: 'never' as const, body: JSON.stringify(body) };
+    const result = await this.cluster.perform(request.agent, { ...named, parts }, stop, onText);
     // The provider may bill all of it.
     const input = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
     const spent = { input, output: request.maxOutputTokens, cacheRead: 0, cacheWrite: 0 };

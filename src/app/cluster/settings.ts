@@ -100,9 +100,12 @@ export async function reachElsewhere(
       throw wrongUse(
         `no run ${session} is there\n  \`mimir cluster status\` lists the runs: ${runs.join(', ') || 'none'}`,
       );
-    const key = signingKey(project.places.state);
-    const end = await relayFromClients(placeOf(project, session), () => distributed.openLine(db, session, key));
-    const reached = await reachRun(project, session).catch(() => null);
+    const own = signingKey(project.places.state);
+    const others = [distributed.publicKeyOf(own), ...(config.preferences.cluster?.people ?? [])];
+    const end = await relayFromClients(placeOf(project, session), () =>
+      distributed.openLine(db, session, { own, others }),
+    );
+    const reached = await reachedBy(db, project, session);
     if (reached === null) {
       end();
       throw wrongUse(NOT_ACCEPTED);
@@ -118,8 +121,21 @@ export async function reachElsewhere(
   }
 }
 
+/** The run, if it answers. Who asks while it gets another process may have spoken to the one before, and asks again. */
+async function reachedBy(
+  db: distributed.Database,
+  project: ProjectPlace,
+  session: SessionId,
+  tries = 5,
+): ReturnType<typeof reachRun> {
+  const before = await distributed.processIn(db, session);
+  const reached = await reachRun(project, session).catch(() => null);
+  const isSame = before === (await distributed.processIn(db, session));
+  return reached !== null || isSame || tries === 1 ? reached : reachedBy(db, project, session, tries - 1);
+}
+
 const NOT_ACCEPTED =
-  'the run does not answer: it accepts the key of its own person, and those in its `cluster.people`\n  `mimir cluster key` prints the key of this machine';
+  'the run does not answer: a run and a terminal accept the keys of their own people, and those in their `cluster.people`\n  `mimir cluster key` prints the key of this machine';
 
 /** Larger differences make times on the screen misleading. */
 const CLOCK_MS = 5000;
