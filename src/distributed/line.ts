@@ -47,8 +47,7 @@ export function answerLines(db: Database, run: string, keys: Keys, accept: (line
   const look = async (): Promise<void> => {
     if (!isNamed) await db.run(NAME, [run, process]);
     isNamed = true;
-    const text = `delete from mimir.line where run = $1 and side = 'client' and n = 0 returning id, body`;
-    for (const { id, body } of await db.rows(Opened, text, [run])) {
+    for (const { id, body } of await db.rows(Opened, TAKE, [run, process])) {
       if (known.has(id)) continue;
       known.add(id);
       const line = new DatabaseLine(db, { run, id }, keys, process);
@@ -60,9 +59,11 @@ export function answerLines(db: Database, run: string, keys: Keys, accept: (line
   return db.listen('mimir_line', (payload) => (payload.startsWith(`${run} `) ? quietly() : undefined), quietly);
 }
 
-/** The process of a run that answers is named in a piece of its own, by the id of the run. */
+/** The process of a run that answers is named in a piece of its own, by the id of the run; no other one takes lines. */
 const NAME = `insert into mimir.line (id, run, side, n, body) values ($1, $1, 'run', 0, $2)
   on conflict (id, side, n) do update set body = excluded.body`;
+const TAKE = `delete from mimir.line where run = $1 and side = 'client' and n = 0 and exists (
+  select from mimir.line where id = $1 and side = 'run' and n = 0 and body = $2) returning id, body`;
 
 /** The process of a run that answers lines, or has until now; null: none has yet. */
 export async function processIn(db: Database, run: string): Promise<string | null> {
@@ -137,8 +138,7 @@ class DatabaseLine implements TextLine {
   }
 
   private flush(): void {
-    if (this.text === '') return;
-    this.write(this.text);
+    if (this.text !== '') this.write(this.text);
     this.text = '';
   }
 

@@ -49,10 +49,10 @@ interface Heard {
 }
 
 /** A process of the run that answers what it hears. */
-function process(key: KeyObject = PERSON): Heard & { end(): void } {
+function process(key: KeyObject = PERSON, own = database()): Heard & { end(): void } {
   const lines: TextLine[] = [];
   let text = '';
-  const end = answerLines(database(), 'run', { own: key, others: [publicKeyOf(PERSON)] }, (line) => {
+  const end = answerLines(own, 'run', { own: key, others: [publicKeyOf(PERSON)] }, (line) => {
     lines.push(line);
     line.receive((more) => {
       text += more;
@@ -158,6 +158,36 @@ it('accepts a second time nothing of what was said, neither in this process of t
   other.line.send('again');
   await until(() => other.text() === 'heard again');
   expect([first.text(), next.text()]).toEqual(['hello', 'again']);
+});
+
+/** The name of the process of the run that answers, once it is another one than `before`. */
+async function nameAfter(before: string | null): Promise<string> {
+  for (;;) {
+    const [row] = await database().rows(Row, `select id, side, n, body from mimir.line where id = 'run'`);
+    if (row !== undefined && row.body !== null && row.body !== before) return row.body;
+  }
+}
+
+it('leaves lines to the process of the run that has named itself last, also while an earlier one has not ended', async () => {
+  const earlier = process();
+  const name = await nameAfter(null);
+  const slow = openDatabase(postgres?.url ?? '');
+  const next = process(PERSON, slow);
+  await nameAfter(name);
+  // The earlier one is quicker, and hears first of each line.
+  const busy = Promise.all(Array.from({ length: 5 }, () => slow.run('select pg_sleep(1)')));
+  const all = Array.from({ length: 10 }, () => terminal());
+  const closed = new Set<TextLine>();
+  for (const [at, { line }] of all.entries()) {
+    line.send(`from ${at}`);
+    void line.closed.then(() => closed.add(line));
+  }
+  await until(() => all.every(({ line, text }) => text() !== '' || closed.has(line)));
+  expect(all.map(({ text }) => text())).toEqual(all.map((_, at) => `heard from ${at}`));
+  expect([earlier.lines.length, next.lines.length]).toEqual([0, 10]);
+  await busy;
+  for (const end of ends.splice(0)) end();
+  await slow.close();
 });
 
 it('leaves nothing in the database of what the run has read', async () => {
