@@ -17,9 +17,8 @@ export interface RecordedActs {
   readonly unknown: ReadonlySet<string>;
 }
 
-/** The types of the events that `actsIn` needs. */
+/** The types of the events that `actsIn` needs, besides `forced.began`. */
 export const ACT_EVENTS = [
-  'forced.began',
   'tool.started',
   'tool.finished',
   'merge.started',
@@ -76,10 +75,10 @@ function changesIn(event: ActEvent): CommandChanges | undefined {
   return event.changed?.inOwnTree === true ? undefined : event.changed;
 }
 
-type ActEvent = EventOf<Exclude<(typeof ACT_EVENTS)[number], 'forced.began'>>;
+type ActEvent = EventOf<(typeof ACT_EVENTS)[number]>;
 /** What ran before anything had begun is no agent's act. */
 const isAct = (event: MimirEvent): event is MimirEvent & ActEvent =>
-  event.type !== 'forced.began' && !('first' in event) && ACT_EVENTS.some((type) => type === event.type);
+  !('first' in event) && ACT_EVENTS.some((type) => type === event.type);
 
 /** An agent has one merge and one check at a time. */
 function callOf(event: ActEvent): string {

@@ -7,9 +7,7 @@ import type { RecordedActs } from '../events/index.ts';
 export type { RecordedActs } from '../events/index.ts';
 
 export interface ChangesPort {
-  /**
-   * The files that differ between the start and now, by path, with the authors of what differs: those that the acts changed, and where every
-   * act is known, those that only the person did. */
+  /** The files that differ between the start and now, by path, with the authors of what differs; where every act is known the person's, too. */
   authored(recorded: RecordedActs, signal: AbortSignal): Promise<Result<readonly AuthoredFile[], string>>;
   /** What changed since the start in folders that git ignores, as text; empty: nothing, or it is not known. */
   uncovered({ tree }: Pick<RecordedActs, 'tree'>, signal: AbortSignal): Promise<string>;

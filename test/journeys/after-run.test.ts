@@ -218,4 +218,39 @@ describe('after a run', () => {
       content: 'About your change of a.ts:1: why not uno',
     });
   });
+
+  it('line mode opens an ended run of an earlier session again, and reviews it', async () => {
+    const files = { ...LEDGER, 'a.ts': 'const one = 1;\n\nconst two = 2;\n' };
+    const call = (first: string, command: string) => ({
+      when: { first, turn: 1 },
+      answer: { calls: [{ tool: 'bash', input: { command } }] },
+    });
+    const rules = [
+      { when: { last: 'why not uno' }, answer: { text: 'Because of the style.' } },
+      call('^Name it', "sed -i 's/one = 1/first = 1/; s/two = 2/second = 2/' a.ts"),
+      call('^Other', 'echo other > other.ts'),
+      { answer: { text: 'Done.' } },
+    ];
+    const { machine } = await ownModel('anthropic', { script: { rules }, files });
+    for (const task of ['Name it all', 'Other work'])
+      expect((await machine.mimir('run', '--direct', task, '--yes', '--mode', 'yolo')).code).toBe(0);
+    const person = machine.opens([], { cols: 100, rows: 60, env: { TERM: 'dumb' } });
+    const says = async (line: string, ...answers: readonly (string | RegExp)[]): Promise<void> => {
+      person.type(line);
+      person.press('enter');
+      await person.sees(...answers);
+    };
+    await person.sees('Type a task');
+    await says('sessions', /1\. finished, .*: Other work/, /2\. finished, .*: Name it all/);
+    await says('open 2', '1 file changed, +2 -2', 'report shows it again');
+    await says('changes', /1\. a\.ts:1 \+1 -1/, /2\. a\.ts:3 \+1 -1/);
+    await says('mark 1', 'Accepted: a.ts:1');
+    await says('diff main', '+const first = 1;');
+    await says('reject 2', '-const second = 2;', '+const two = 2;', /Undo .*\?/);
+    await says('y', /undid the changes of main/);
+    expect(readFileSync(join(machine.project, 'a.ts'), 'utf8')).toBe('const first = 1;\n\nconst two = 2;\n');
+    await says('comment 1 why not uno', 'Because of the style.');
+    await says('quit');
+    await person.leaves();
+  });
 });

@@ -241,8 +241,8 @@ function files(state: RunState): string {
     `+${file.added} -${file.removed}`,
     authorsText(file),
   ]);
-  const more = uncoveredLines(state);
-  return [tableOf(['file', 'lines', 'by'], rows), ...more].filter((part) => part !== '').join('\n\n');
+  const parts = [tableOf(['file', 'lines', 'by'], rows), ...uncoveredLines(state)];
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 /** The further sections as JSON: US dollars, milliseconds. */

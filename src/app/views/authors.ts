@@ -13,11 +13,9 @@ export const withAuthors = (state: RunState, changes: AuthoredChanges | null): R
 
 const withKnown = memoize(
   (state: RunState, changes: AuthoredChanges) => [state, changes],
-  (state, { files, uncovered }): RunState => ({
-    ...state,
-    ...(files.length === 0 ? {} : { authored: files, agents: netAgents(state.agents, files) }),
-    ...defined({ uncovered }),
-  }),
+  (state, { files: authored, uncovered }): RunState => {
+    return { ...state, authored, agents: netAgents(state.agents, authored), ...defined({ uncovered }) };
+  },
 );
 
 const netAgents = memoize(

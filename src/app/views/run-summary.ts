@@ -105,11 +105,7 @@ export function touchedFiles(state: RunState): readonly TouchedFile[] {
 function netFile(file: AuthoredFile, done: TouchedFile | undefined, { agents }: RunState): TouchedFile {
   const ids = new Set(file.steps.flatMap((step) => step.agents));
   const by = done?.by ?? [...ids].map((id) => agents.get(id)?.name ?? id);
-  const parts = [
-    ...file.hunks.map((hunk) => hunk.agents),
-    ...[file.whole, file.mode].filter((all) => all !== undefined),
-  ];
-  const isPerson = parts.some((all) => all.length === 0);
+  const isPerson = [...file.hunks.map((one) => one.agents), file.whole, file.mode].some((all) => all?.length === 0);
   const how = { made: file.start === null, gone: file.now === null };
   return { path: file.path, ...countsOf(file.hunks), ...how, by, ...(isPerson ? { person: true } : {}) };
 }

@@ -20,7 +20,7 @@ export async function changesIn({ root, places }: ProjectPlace, box: Rules['box'
 }
 
 const recordedIn = (reader: Pick<Log, 'each'>, session: SessionId): RecordedActs =>
-  actsIn(eventsOf(reader, session, 0, { types: ACT_EVENTS, outputs: false }));
+  actsIn(eventsOf(reader, session, 0, { types: [...ACT_EVENTS, 'forced.began'], outputs: false }));
 
 /** The acts of a session; those on files of which not every change is known are left out. */
 function knownActs(reader: Pick<Log, 'each'>, session: SessionId): RecordedActs {

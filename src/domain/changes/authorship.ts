@@ -54,9 +54,8 @@ export interface AuthoredFile {
   readonly mode?: readonly AgentId[];
 }
 
-/** What is left of the changes of a run. */
+/** What is left of the changes of a run, by path; with the files that only the person changed. */
 export interface AuthoredChanges {
-  /** By path; those that only the person changed, too. */
   readonly files: readonly AuthoredFile[];
   /** Folders that git ignores, in which something changed that is not compared, each with its number of files, as text. Absent: none. */
   readonly uncovered?: string;

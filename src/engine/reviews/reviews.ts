@@ -43,18 +43,17 @@ export class MandatoryReviews {
     return mayChange(capabilities);
   }
 
-  /** Records the tree that all changes are compared with, before any agent begins. `seen`: a look before that, enough where nothing is judged. */
-  async atStart(seen?: Promise<TreeId | null>): Promise<void> {
-    const { recorder, gate, signal } = this.parts;
+  /** Records the tree that all changes are compared with, before any agent begins. */
+  async atStart(): Promise<void> {
+    const { recorder, options, signal } = this.parts;
     const { firstTree, agents } = recorder.state();
     if (firstTree !== null) return;
     // After work has begun, earlier changes cannot be told apart any more.
     if ([...agents.values()].some(({ id, firstRunAt }) => id !== ROOT && firstRunAt !== null)) return;
     const isJudged = JUDGING.some((one) => this.nodes(one).length > 0);
-    const judged = isJudged ? await judging.treeNow(this.parts) : null;
-    const tree = judged === null ? await (seen ?? gate.tree(signal)) : judged.ok ? judged.value : null;
-    if (tree === null) return;
-    recorder.record({ type: 'forced.began', tree });
+    const tree = isJudged ? await judging.treeNow(this.parts) : await options.tools.snapshot?.(signal);
+    if (tree?.ok !== true) return;
+    recorder.record({ type: 'forced.began', tree: tree.value });
     this.fresh = true;
   }
 

@@ -17,11 +17,8 @@ import type { MainTalk } from './main-talk.ts';
 import { headOf } from '../../domain/text/text.ts';
 import { messageOf } from '../../domain/result.ts';
 
-/** `seen`: the project as the run began. */
-type Started = RunModules & { readonly seen?: Promise<TreeId | null> | undefined };
-
 /** Runs every agent of the plan as soon as its dependencies are done, and then the reviews. Resolves when nothing runs any more. */
-export async function runAgents(modules: Started, resumed: boolean, talk: MainTalk): Promise<void> {
+export async function runAgents(modules: RunModules, resumed: boolean, talk: MainTalk): Promise<void> {
   const parts: AgentsRun = { ...modules, retried: new Set() };
   const { reviews: forced, planning } = parts;
   const { children } = parts.messaging;
@@ -31,7 +28,7 @@ export async function runAgents(modules: Started, resumed: boolean, talk: MainTa
   const ids = table.agents().flatMap(({ agent }) => (known.has(agent) ? [] : [agent]));
   // Read at once, because with hundreds of agents each would read the whole log again.
   parts.conversations.keep(...ids);
-  await forced.atStart(modules.seen);
+  await forced.atStart();
   if (resumed) children.resume((agent) => ids.includes(agent));
   // Ended agents with unread messages are revived; their dependants wait for them.
   known = new Map([...known].filter(([id]) => children.endOf(id) === undefined));

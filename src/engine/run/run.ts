@@ -134,15 +134,9 @@ async function plannedRun(parts: RunModules, resumed: boolean): Promise<RunResul
   const before = answering ? recorder.lastEnd : null;
   // The plan's work may begin much later.
   if (resumed && approvedDigest === null) children.resume();
-  // Meanwhile, because it may take seconds, and what the person changes from now on is the person's.
-  const seen = resumed ? undefined : parts.gate.tree(parts.signal);
-  if (before === null && (await approvedPlan(parts)) === null) {
-    const end = await result(parts);
-    await seen;
-    return end;
-  }
+  if (before === null && (await approvedPlan(parts)) === null) return result(parts);
   const talk = openTalk(parts);
-  if (recorder.state().approvedDigest !== null) await runAgents({ ...parts, seen }, resumed, talk);
+  if (recorder.state().approvedDigest !== null) await runAgents(parts, resumed, talk);
   await talk.close();
   endLost(parts);
   if (before === null || parts.signal.aborted) return merge(parts, talk.answers());

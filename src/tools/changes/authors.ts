@@ -31,9 +31,6 @@ export interface FileNow {
   readonly isDos: boolean;
 }
 
-/** More files than this are not edited but come with another branch, and are not listed. */
-const MOST_EDITED = 2000;
-
 /** The files that differ between the start and now by no act, so that the person changed them; none where that cannot be told. */
 export async function changesSince(
   trees: Pick<Snapshots, 'snapshot' | 'filesBetween'>,
@@ -44,7 +41,8 @@ export async function changesSince(
   const found = now?.ok === true && tree !== null ? await trees.filesBetween(tree.id, now.value, signal) : null;
   const known = new Set([...acts.map((act) => act.path), ...unknown]);
   const others = found?.ok === true ? found.value.filter((one) => !known.has(one.path)) : [];
-  return others.length > MOST_EDITED ? [] : others.filter((one) => !isFreshFile(path.basename(one.path)));
+  // So many are not edited but come with another branch.
+  return others.length > 2000 ? [] : others.filter((one) => !isFreshFile(path.basename(one.path)));
 }
 
 /** The authors of the files that these acts changed and of `others`, by path; `tree` has their contents at the start. Throws `TreeFault`. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ChangesPort } from '../../ports/changes.ts';
 import { toolEnvironment } from '../process/environment.ts';
 import { attempted, keyOf, treeStore } from '../trees/store.ts';
-import { MOST_NEW, openTrees, type TreeOptions, unjudgedSince } from '../trees/tree.ts';
+import { openTrees, type TreeOptions } from '../trees/tree.ts';
 import { authoredFiles, changesSince } from './authors.ts';
 import { openUndos } from './kept-undos.ts';
 import { filesWithout } from './undo.ts';
@@ -18,9 +18,9 @@ export function openChanges({ root, stateDir, environment = toolEnvironment(root
       attempted(async () => authoredFiles(await place(signal), recorded, await changesSince(trees, recorded, signal))),
     async uncovered({ tree: start }, signal) {
       if (start?.time === undefined) return '';
-      const since = { tree: start.id, at: start.time };
-      const found = await trees.within(signal, MOST_NEW, ({ staging }) => unjudgedSince(staging, since));
-      return found.ok ? found.value : '';
+      const { id: tree, time: at } = start;
+      const found = await trees.changes(tree, tree, signal, { tree, at, written: [] });
+      return found.ok ? (found.value.unjudged ?? '') : '';
     },
     without: (files, undone, signal) => attempted(async () => filesWithout(await place(signal), files, undone)),
     tree: (signal) => trees.now(signal),

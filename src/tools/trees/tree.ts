@@ -269,10 +269,6 @@ async function unjudgedWords(staging: staged.Staging, rules: IgnoreRules, at: nu
   return words.join(', ');
 }
 
-/** The same, by the ignore rules of that tree. Throws `TreeFault`. */
-export const unjudgedSince = async (staging: staged.Staging, { tree, at }: Omit<Since, 'written'>): Promise<string> =>
-  unjudgedWords(staging, await rulesOfTree(staging, tree), at);
-
 const MOST_LOOKED = 20_000;
 
 async function changedBelow(folder: string, at: number, looked: { left: number }): Promise<number> {

@@ -18,9 +18,8 @@ import { tag } from './agents.ts';
 
 /** Prints a run that takes no input, as lines or as JSON, until it has recorded its end. `resumed`: when a run that had begun before was resumed. */
 export async function followRun(run: Run, io: Io, opened: OpenProject, json: boolean, resumed?: Millis): Promise<void> {
-  const { controls } = run;
-  if (!json) return new LineRun(controls, printing(io, opened), {}, resumed).ended;
-  for await (const event of controls.events(0)) {
+  if (!json) return new LineRun(run.controls, printing(io, opened), {}, resumed).ended;
+  for await (const event of run.controls.events(0)) {
     io.json(event);
     await io.taken();
     // A program reads standard output; a person reads on standard error why an agent failed.
@@ -35,9 +34,8 @@ export async function watchLines(io: Io, opened: OpenProject, session: SessionId
   const reached = await reachRun(opened.project, session);
   if (reached === null) throw wrongUse(`session ${session} has ended meanwhile`);
   const { controls } = reached;
-  const print = printing(io, opened);
-  const printPending = pendingPrinter(session, print);
-  const run = new LineRun(controls, print, { happened: (_, state) => printPending(state) }, world.now());
+  const printPending = pendingPrinter(session, printing(io, opened));
+  const run = new LineRun(controls, printing(io, opened), { happened: (_, state) => printPending(state) }, world.now());
   await run.ended;
   const { finished } = run.state;
   reached.close();

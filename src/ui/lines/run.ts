@@ -22,10 +22,6 @@ export interface RunListeners {
 /** The stored events of an attached run arrive at once; after such a pause they are complete. */
 const PAUSE_AFTER_STORED_MS = 120;
 
-/** So many files are listed at the end of a run, in so many columns. */
-const MOST_FILES = 10;
-const FILE_COLUMNS = 100;
-
 export class LineRun extends FollowedRun {
   readonly #print: PrintParts;
   readonly #listeners: RunListeners;
@@ -76,8 +72,7 @@ export class LineRun extends FollowedRun {
     if (finished === null || finished.endedBy?.is === 'hand-over') return;
     const { say, authors } = this.#print;
     const state = withAuthors(this.state, sanitiseData((await authors?.(this.controls.session)) ?? null));
-    const lines = changedLines(state, MOST_FILES, FILE_COLUMNS, '...');
-    for (const line of lines.slice(0, -1)) say(plain(line));
+    for (const line of changedLines(state, 10, 100, '...').slice(0, -1)) say(plain(line));
   }
 
   /** Nothing new may happen to the run of another process for a long time. */

@@ -24,7 +24,7 @@ export const REVIEW_COMMANDS: readonly LineCommand[] = at(
   own('reject', (typed, session) => {
     const { agent, file, lines } = itemAt(typed, session);
     const place = lines === '' ? file.path : `${file.path}:${lines.split('-')[0]}`;
-    return session.mimir(['undo', session.state.agents.get(agent)?.name ?? agent, '--at', place]);
+    return session.mimir(['undo', `${session.state.session}/${agent}`, '--at', place]);
   }),
   own('comment', comment),
 );

@@ -11,6 +11,7 @@ import { attachTo } from '../../../app/client/index.ts';
 import { world, wrongUse } from '../../../app/process/index.ts';
 import { REPORT_PARTS } from '../../../app/reports/index.ts';
 import { answerText, plural, unmergedIn } from '../../../app/views/index.ts';
+import type { SessionId } from '../../../domain/ids.ts';
 import type { ProjectInfo, TemplateInfo } from '../../../ports/project-service.ts';
 import { firstLine } from '../agents.ts';
 import { splitWords } from '../command.ts';
@@ -21,6 +22,22 @@ const sayPart =
   (part: keyof typeof REPORT_PARTS): LineCommand['run'] =>
   (_, session) =>
     session.say(REPORT_PARTS[part](session.state) || `No ${part} yet.`);
+
+/** What is done with a session of the list; one that runs in another process is followed. */
+const withSession =
+  (act: (id: SessionId, session: LineSession) => Promise<void>): LineCommand['run'] =>
+  (typed, session) => {
+    const { id, state } = chosen(sessionsOf(session), typed, 'session', (one) => one.id);
+    return state === 'running' ? session.begin(attachTo(session.service, id), world.now()) : act(id, session);
+  };
+
+/** A command of Mimir for an agent of the session that is shown, which need not be the newest one. */
+const ofThisSession = (key: 'undo' | 'diff'): ReturnType<typeof own> =>
+  own(key, (typed, session) => {
+    const [agent, ...rest] = splitWords(typed);
+    const named = agent === undefined ? [] : [/^-|\//.test(agent) ? agent : `${session.state.session}/${agent}`];
+    return session.mimir([key, ...named, ...rest]);
+  });
 
 export const SESSION_COMMANDS: readonly LineCommand[] = [
   ...at(
@@ -34,10 +51,14 @@ export const SESSION_COMMANDS: readonly LineCommand[] = [
       );
       sayNumbered(lines, 'sessions', session);
     }),
-    own('resume a session', (typed, session) => {
-      const { id, state } = chosen(sessionsOf(session), typed, 'session', (one) => one.id);
-      return state === 'running' ? session.begin(attachTo(session.service, id), world.now()) : session.resume(id);
-    }),
+    own(
+      'resume a session',
+      withSession((id, session) => session.resume(id)),
+    ),
+    own(
+      'open a session',
+      withSession((id, session) => session.begin(session.service.look(id), world.now())),
+    ),
     own('templates', templates),
     mimirCommand('trust'),
     mimirCommand('custom agents'),
@@ -60,8 +81,8 @@ export const SESSION_COMMANDS: readonly LineCommand[] = [
     own('pr', (typed, session) => session.mimir(['pr', session.state.session ?? '', ...splitWords(typed)])),
     own('merge', merge),
     mimirCommand('trees'),
-    mimirCommand('undo'),
-    mimirCommand('diff'),
+    ofThisSession('undo'),
+    ofThisSession('diff'),
     own('new', (_, session) => session.welcome()),
   ),
 ];
