@@ -7,6 +7,7 @@ import { tried } from '../../src/domain/result.ts';
 import { jsonLines } from '../support/cli.ts';
 import { openTestCluster, type TestCluster } from '../support/cluster.ts';
 import type { Rule } from '../support/double/script.ts';
+import { LEDGER } from '../support/journey.ts';
 import { needs } from '../support/needs.ts';
 import { of, planText, runOn } from '../support/on-the-wire.ts';
 import { runsFirst, saysDone } from '../support/own-tree-plans.ts';
@@ -138,6 +139,19 @@ it('a worker keeps to its own rules as well', async () => {
   const [{ ok, output } = {}] = of(events, 'tool.finished');
   expect([ok, String(output)]).toEqual([false, expect.stringMatching(/^Not run: denied on the worker: .*config.yml/)]);
   expect(existsSync(path.join(made.machine.project, 'made.txt'))).toBe(false);
+});
+
+it('the paths that the rules of a run close stay closed, also where its worker has no such rules', async () => {
+  const command = 'cat src/parse.js; git show HEAD:src/parse.js; echo changed >> README.md; echo made > made.txt';
+  const made = await cluster(plans(['Look and change', 'code']), runsFirst('Look and change', command));
+  await made.worker();
+  const rules = 'sandbox: { fs: { denyRead: ["src/parse.js"], denyWrite: ["README.md"] } }\n';
+  appendFileSync(path.join(made.machine.home, 'config/mimir/config.yml'), rules);
+  const { code, events } = await runOn(made.machine, 'Look and change', '--cluster', '--mode', 'yolo');
+  const [{ output } = {}] = of(events, 'tool.finished');
+  expect([code, String(output)]).toEqual([0, expect.not.stringContaining('eval(text)')]);
+  const inProject = (name: string): string => readFileSync(path.join(made.machine.project, name), 'utf8');
+  expect([inProject('made.txt'), inProject('README.md')]).toEqual(['made\n', LEDGER['README.md']]);
 });
 
 it('a person talks to an agent on a worker, kills another, and a second terminal shows the run', async () => {
