@@ -1,179 +1,228 @@
 /**
- * What an agent of another program can reach in its sandbox, over a whole run of the real program: the cases of an own agent's commands again. All
- * are tried in one session of the agent, which asks for nothing. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+ * An agent of another program beside an own agent, both in the tree of their own of one project: what they try, and what comes of it. Beyond the
+ * own agent, the other one has its login folder and its provider's hosts, and nothing else. A real agent that speaks the protocol, real bubblewrap.
+ */
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { acpCommand, type AcpStep } from '../support/acp-agent.ts';
-import { allFailed, attempts } from '../support/boxes.ts';
-import { LEDGER, type Machine } from '../support/journey.ts';
-import { needs } from '../support/needs.ts';
-import { ownModel, planText, runOn } from '../support/on-the-wire.ts';
+import { expect, it } from 'vitest';
+import { fail, ok } from '../../src/domain/result.ts';
+import type { Turn } from '../../src/domain/turn.ts';
+import { connectAgent, foreignModels, openProxy, type Proxy } from '../../src/integrations/index.ts';
+import { checkRoot, foreignFile, openSandbox, toolEnvironment } from '../../src/tools/index.ts';
+import { type ForeignProgram, type Place as ForeignPlace, startForeign } from '../../src/tools/sandbox/foreign.ts';
+import { noSandbox, runSandboxed } from '../../src/tools/sandbox/sandbox.ts';
+import { acpCommand } from '../support/acp-agent.ts';
+import { attempts, isRoot, openPlace, type Place } from '../support/boxes.ts';
+import { callForeign, scriptedOption } from '../support/foreign-models.ts';
+import { type Listeners, listeners, talking } from '../support/listeners.ts';
+import { git, writeFiles } from '../support/repos.ts';
 
-needs('git', 'bubblewrap');
+const KEY = `canary-${process.pid}-key`;
+/** So that it is not found where it is looked for. */
+const KEY_PATTERN = KEY.replace('canary', 'canar[y]');
+const FOLDERS = ['.mimir', '.vscode', '.idea', '.zed', '.fleet', '.devcontainer'];
 
-/** Not `.git`: that of its tree is its own, and no part of the person's repository. */
-const PROTECTED = ['.mimir', '.vscode', '.idea', '.zed', '.fleet', '.devcontainer'];
-const CANARY = `canary-${process.pid}-key`;
+type Tries = Readonly<Record<string, string>>;
 
-interface Tried {
-  readonly machine: Machine;
-  /** What the agent has printed in each group of attempts. */
-  readonly said: ReadonlyMap<string, readonly string[]>;
-  /** Connections that were made from within. */
-  readonly heard: readonly string[];
-}
+/** By the proxy on the loopback of its sandbox. */
+const byProxy = (host: string): string =>
+  `exec 3<>/dev/tcp/127.0.0.1/3128 && printf 'CONNECT ${host} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '`;
 
-const node = (code: string): string => `node -e '${code}'`;
-const connect = (to: string): string =>
-  node(`require("net").connect(${to}).on("connect",()=>process.exit(0)).on("error",()=>process.exit(1))`);
+/** What an own agent may do in its tree. */
+const MAY: Tries = {
+  'E01 the tree': 'echo two > a.txt && echo x > new.txt',
+  'E01 /tmp': 'echo x > /tmp/x',
+  'E01 its home': 'echo x > ~/x',
+  'E01 its repository': 'git -c user.name=A -c user.email=a@b.example commit --quiet --allow-empty -m mine',
+  'E08 is limited in files': '[ "$(ulimit -n)" -le 4096 ]',
+  'E08 is limited in the size of a file': '[ "$(ulimit -f)" -le 4194304 ]',
+  'E08 leaves no image of its memory': '[ "$(ulimit -c)" = 0 ]',
+  'E09 gains no privileges':
+    "grep -q 'NoNewPrivs:.1' /proc/self/status && ! grep -q 'CapEff:.*[1-9a-f]' /proc/self/status",
+};
 
-/** The attempts of each case; all of them have to fail. */
-const cases = (
-  { home, project }: Machine,
-  port: number,
-): Readonly<Record<string, Readonly<Record<string, string>>>> => ({
-  E01: {
-    etc: 'echo x > /etc/mimir-x',
-    run: 'echo x > /run/x',
-    dev: 'echo x > /dev/x',
-    'read key': `cat ${home}/.ssh/id`,
-    'read configuration': `cat ${home}/config/mimir/config.yml`,
-    'read state': `ls ${home}/state/mimir/projects`,
-    'read project': `cat ${project}/README.md`,
-    'read shadow': 'cat /etc/shadow',
-    umount: `umount ${home}`,
-    remount: 'mount -o remount,rw /',
-  },
-  E02: {
-    tcp: connect(`${port},"127.0.0.1"`),
-    'dev tcp': `exec 3<>/dev/tcp/127.0.0.1/${port}`,
-    unix: connect(`"${home}/s"`),
-    abstract: connect(String.raw`"\0mimir-e-foreign-${process.pid}"`),
-    dns: node(
-      'const r=new(require("dns").Resolver)({timeout:200,tries:1});r.resolve4("a.example",(e)=>process.exit(e?1:0))',
-    ),
-    raw: 'perl -MSocket -e "socket(S, PF_INET, SOCK_RAW, 1) or exit 1"',
-    packet: 'perl -e "socket(S, 17, 3, 768) or exit 1"',
-  },
-  E04: Object.fromEntries(
-    PROTECTED.flatMap((name) => [
-      [`in ${name}`, `mkdir -p ${name} && echo x > ${name}/x`],
-      [`away with ${name}`, `mv ${name} gone`],
-    ]),
-  ),
-  E07: { terminal: `perl -e '$c = "x"; open(T, "+<", "/dev/tty") && ioctl(T, 0x5412, $c) or exit 1'` },
-  E08: {
-    'open files': String.raw`perl -e 'for (1..10000) { open(my $f, "<", "/dev/null") or exit 1; push @f, $f }'`,
-    memory: `perl -e '$x = "a" x 3_000_000_000; exit 0'`,
-    'file size': 'truncate -s 5G ~/.helper/big',
-  },
+const mayNot = ({ project, other, home, state }: Place, tree: string, listening: Listeners): Tries => ({
+  'E01 the project': `echo x > ${project}/a.txt`,
+  'E01 read the project': `cat ${project}/a.txt`,
+  'E01 the project, by a link': `ln -s ${project} to-project && cat to-project/a.txt`,
+  'E01 the project, by the tree': `cat ${path.relative(tree, project)}/a.txt`,
+  'E01 another project': `echo x >> ${other}/b.txt`,
+  'E01 a new file there': `echo x > ${other}/x`,
+  'E01 /etc': 'echo x > /etc/mimir-x',
+  'E01 /run': 'echo x > /run/x',
+  'E01 /dev': 'echo x > /dev/x',
+  'E01 the home': `echo x > ${home}/x`,
+  'E01 a key in the home': `cat ${home}/.ssh/id`,
+  'E01 a login of another program': `cat ${home}/.other/login || cat ~/.other/login`,
+  'E01 the state': `cat ${state}/mimir.db`,
+  'E01 write the state': `echo x > ${state}/x`,
+  'E01 another tree': `cat ${path.dirname(tree)}/of-another/c.txt`,
+  'E01 passwords': 'cat /etc/shadow',
+  'E01 unmount': `umount ${home}`,
+  'E01 remount': 'mount -o remount,rw /',
+  ...Object.fromEntries(Object.entries(talking(home, listening)).map(([name, each]) => [`E02 ${name}`, each])),
+  'E03 a key in an environment or a command line': `(env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline) | tr '\\0' '\\n' | grep -q '${KEY_PATTERN}'`,
+  'E03 a variable of another': 'env | grep -q -e SSH_AUTH_SOCK -e NODE_EXTRA -e MIMIR_DATABASE',
+  'E03 a process outside': `kill -0 ${process.pid}`,
+  ...Object.fromEntries(FOLDERS.map((name) => [`E04 ${name}`, `mkdir -p ${name} && echo x > ${name}/x`])),
+  'E04 .env': 'cat .env | grep KEY',
+  'E04 write .env': 'echo x > .env',
+  'E04 a start file': 'echo x > .bashrc',
+  'E07 a terminal': 'perl -e \'open(T, "+<", "/dev/tty") or exit 1\'',
+  'E08 a file of 5 GB': 'truncate -s 5G big',
+  'E08 3 GB of memory': "perl -e '$x = chr(97) x 3_000_000_000'",
 });
 
-/** What works there, so that the attempts fail for what they try. */
-const CONTROL = {
-  node: node('process.exit(0)'),
-  perl: 'perl -MSocket -e "exit 0"',
-  tree: 'echo x > made && rm made',
-  'login folder': 'echo x > ~/.helper/kept',
-};
+/** What only the agent of another program may do. */
+const ofItsOwn = (listening: Listeners): Tries => ({
+  'its login': 'grep -q "logged in" ~/.helper/login',
+  'its session': 'echo kept > ~/.helper/session',
+  'its provider': byProxy(`127.0.0.1:${listening.tcp}`),
+});
 
-let tried: Tried | null = null;
-beforeAll(async () => {
-  const heard: string[] = [];
-  const server = createServer((socket) => {
-    heard.push('tcp');
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const rules = [
-    { when: { first: '# Roles' }, answer: { text: planText(['Rename the cache', 'helper']) } },
-    { answer: { text: 'All is done.' } },
-  ];
-  const env = { SOME_API_KEY: CANARY, SSH_AUTH_SOCK: '/run/agent', NODE_EXTRA: CANARY };
-  const { machine } = await ownModel('anthropic', { script: { rules }, files: LEDGER, env });
-  const { home, project } = machine;
-  const sockets = [path.join(home, 's'), `\0mimir-e-foreign-${process.pid}`];
-  const others = sockets.map((place) => createServer((socket) => (heard.push(place), socket.destroy())).listen(place));
-  // Each group is a script that the agent runs with bash; what it prints is kept in its tree, which is merged.
-  const groups: Readonly<Record<string, string>> = {
-    ...Object.fromEntries(Object.entries(cases(machine, port)).map(([name, all]) => [name, attempts(all)])),
-    control: attempts(CONTROL),
-    // These may seem to work, in a /tmp that is only the agent's.
-    outside: [home, project, path.join(home, 'state')].map((place) => `echo x > ${place}/x`).join('; '),
-    E03: 'env; cat /proc/1/environ /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr "\\0" "\\n"',
-    E09: 'cp /usr/bin/id sid; chmod 4755 sid; ./sid -u; id -u; rm sid; grep NoNewPrivs /proc/self/status | cut -f2; grep -c "Cap.*0000000000000000" /proc/self/status',
+const notByProxy = ({ udp }: Listeners): Tries => ({
+  'another port of its provider': byProxy(`127.0.0.1:${udp}`),
+  'another host': byProxy('example.org:443'),
+});
+
+interface Made {
+  readonly place: Place;
+  readonly tree: string;
+  readonly foreign: ForeignPlace;
+}
+
+/** A project with a tree of an agent's own and another agent's; commands get the environment of a Mimir that has a key. */
+async function openTree(): Promise<Made> {
+  const place = openPlace(isRoot ? 'root' : 'ordinary');
+  writeFiles(place.home, { '.helper/login': 'logged in\n', '.other/login': 'logged in\n' });
+  const tree = path.join(place.state, 'trees/its-own');
+  mkdirSync(tree, { recursive: true });
+  writeFiles(path.dirname(tree), { 'of-another/c.txt': 'not yours\n' });
+  writeFiles(tree, { 'a.txt': 'one\n', '.env': 'KEY=1\n', '.bashrc': '' });
+  git(tree, 'init', '--quiet', '--initial-branch=main');
+  const of = checkRoot(place.project, { home: place.home, state: place.state });
+  if (!of.ok) throw new Error(of.fault);
+  const PATH = `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+  const source = { PATH, ANTHROPIC_API_KEY: KEY, SSH_AUTH_SOCK: '/run/agent', NODE_EXTRA: KEY, MIMIR_DATABASE: KEY };
+  const environment = toolEnvironment(place.project, source);
+  const { home, state: stateDir } = place;
+  const sandbox = await openSandbox({ root: tree, home, stateDir, environment, tree: { of: of.value, objects: [] } });
+  expect(sandbox.state).toEqual({ is: 'bubblewrap' });
+  return { place, tree, foreign: { sandbox, environment, home, root: tree, node: process.execPath } };
+}
+
+/** What an own agent's command prints. */
+async function own({ foreign, tree }: Made, command: string): Promise<void> {
+  const what = { file: '/bin/bash', args: ['-c', command], cwd: tree, env: foreign.environment };
+  await runSandboxed(foreign.sandbox, { ...what, box: 'read-write', agent: 'own' }, { timeLimit: 60_000 });
+}
+
+/** Runs the command as an agent of another program does, without asking. */
+async function another({ foreign, tree }: Made, command: string, proxy: Proxy): Promise<void> {
+  const script = {
+    prompts: [
+      [
+        { do: 'run', command },
+        { do: 'say', text: 'Tried.' },
+      ],
+    ],
+  } as const;
+  const program: ForeignProgram = {
+    command: acpCommand(script),
+    agent: 'other',
+    home: ['.helper'],
+    env: {},
+    proxy: proxy.socket,
   };
-  const folder = path.join(home, '.helper');
-  mkdirSync(folder);
-  mkdirSync(path.join(home, '.ssh'));
-  writeFileSync(path.join(home, '.ssh/id'), 'key\n');
-  const run = (command: string): AcpStep => ({ do: 'run', command });
-  // The scripts are in its login folder, which it may read: they are too long for its arguments.
-  for (const [name, text] of Object.entries(groups)) writeFileSync(path.join(folder, `${name}.sh`), text);
-  const steps = Object.keys(groups).map((name) =>
-    run(`timeout 20 bash ~/.helper/${name}.sh > ~/.helper/${name}.out 2>&1 || true`),
+  const world = { sleep: (_: number, signal?: AbortSignal) => untilAborted(signal) };
+  const models = foreignModels({
+    agents: [{ name: 'scripted', command: 'scripted', asks: false, option: scriptedOption('acp/scripted') }],
+    world,
+    async start() {
+      const started = await startForeign(foreign, program);
+      if (!started.ok) return started;
+      const of = { process: started.value, cwd: tree, name: 'scripted', mode: null, world };
+      return ok((events, earlier) => connectAgent({ ...of, events, earlier }));
+    },
+  });
+  const turns: Turn[] = [{ by: 'user', text: 'Try it.' }];
+  const { signal } = new AbortController();
+  for (let number = 1; turns.at(-1)?.by !== 'model'; number += 1) {
+    const reply = await callForeign(models, 'acp/scripted', turns, { number, signal });
+    if (!reply.ok) throw new Error(reply.fault.message);
+    const results = reply.value.calls.map(({ id }) => ({ call: id, ok: true, text: 'result' }));
+    if (results.length > 0) turns.push({ by: 'tools', results });
+  }
+  await models.ended(null);
+}
+
+const untilAborted = (signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal?.addEventListener('abort', () => resolve()));
+
+it('E01 to E04, E07 to E09: an agent of another program may do what an own agent may in its tree, no more', async () => {
+  const made = await openTree();
+  const { place, tree } = made;
+  const heard: string[] = [];
+  const listening = await listeners(place.home, heard);
+  const proxy = await openProxy(path.join(place.state, 'proxies/one'), [`127.0.0.1:${listening.tcp}`]);
+  if (!proxy.ok) throw new Error(proxy.fault);
+  const no = { ...mayNot(place, tree, listening), ...notByProxy(listening) };
+  const more = ofItsOwn(listening);
+  writeFileSync(path.join(tree, 'attempts.sh'), attempts({ ...MAY, ...no, ...more }));
+  const of = (file: string): readonly string[] => readFileSync(path.join(tree, file), 'utf8').trim().split('\n');
+  const all = (what: Tries, how: string): readonly string[] => Object.keys(what).map((name) => `${name}: ${how}`);
+  await own(made, 'bash attempts.sh > own.log');
+  git(
+    tree,
+    'clean',
+    '--quiet',
+    '-fd',
+    '-e',
+    '*.log',
+    '-e',
+    'attempts.sh',
+    '-e',
+    '.env',
+    '-e',
+    '.bashrc',
+    '-e',
+    'a.txt',
   );
-  const command = acpCommand({ prompts: [[...steps, { do: 'say', text: 'Tried.' }]] });
-  const file = path.join(home, 'config/mimir/config.yml');
-  const agent = `agents:\n  helper: { acp: ${JSON.stringify(command)}, home: [.helper] }\n`;
-  writeFileSync(file, `${readFileSync(file, 'utf8')}${agent}`);
-  const { code, err } = await runOn(machine, 'Rename the cache', '--mode', 'yolo');
-  for (const one of [server, ...others]) one.close();
-  expect([code, err]).toEqual([0, '']);
-  const said = Object.keys(groups).map((name): readonly [string, readonly string[]] => [
-    name,
-    readFileSync(path.join(folder, `${name}.out`), 'utf8')
-      .trimEnd()
-      .split('\n'),
+  await another(made, 'bash attempts.sh > another.log', proxy.value);
+  expect(of('own.log')).toEqual([...all(MAY, 'worked'), ...all(no, 'failed'), ...all(more, 'failed')]);
+  expect(of('another.log')).toEqual([...all(MAY, 'worked'), ...all(no, 'failed'), ...all(more, 'worked')]);
+  // Once, and by the proxy.
+  expect([heard, proxy.value.refused()]).toEqual([[String(0)], [`127.0.0.1:${listening.udp}`, 'example.org:443']]);
+  proxy.value.close();
+  await listening.close();
+  expect(readFileSync(path.join(place.home, '.helper/session'), 'utf8')).toBe('kept\n');
+  expect([place.project, place.other].map((folder) => readdirSync(folder))).toEqual([['a.txt'], ['b.txt']]);
+  expect(readdirSync(place.home).toSorted()).toEqual(['.helper', '.other', '.ssh']);
+});
+
+it('E05: an agent of another program is not started where there is no sandbox', async () => {
+  const { foreign, tree } = await openTree();
+  const program: ForeignProgram = {
+    command: ['touch', path.join(tree, 'made')],
+    agent: 'other',
+    home: [],
+    env: {},
+    proxy: null,
+  };
+  const started = await startForeign({ ...foreign, sandbox: noSandbox('bubblewrap is missing') }, program);
+  expect([started, readdirSync(tree).includes('made')]).toEqual([fail('bubblewrap is missing'), false]);
+});
+
+it('E06: the program of an agent is not taken from the project, wherever PATH leads', () => {
+  const place = openPlace(isRoot ? 'root' : 'ordinary');
+  const bin = path.join(place.project, 'bin');
+  writeFiles(bin, { helper: '#!/bin/sh\n' });
+  chmodSync(path.join(bin, 'helper'), 0o755);
+  const found = (PATH: string, root = place.project): string | null =>
+    foreignFile(toolEnvironment(root, { PATH }), 'helper');
+  expect([found(`${bin}:/usr/bin`), found('bin:/usr/bin'), found(`${bin}:/usr/bin`, place.other)]).toEqual([
+    null,
+    null,
+    path.join(bin, 'helper'),
   ]);
-  tried = { machine, said: new Map(said), heard };
-}, 100_000);
-
-const outcome = (): Tried => {
-  if (tried === null) throw new Error('nothing was tried');
-  return tried;
-};
-
-describe('an agent of another program', () => {
-  it.each([
-    ['E01', 'writes nothing outside of its tree, and reads neither home, state nor project'],
-    ['E02', 'reaches no network and no socket'],
-    ['E04', 'makes no protected folder and moves none'],
-    ['E07', 'has no terminal to type into'],
-    ['E08', 'is limited in files, memory and size'],
-  ])('%s: %s', (name) => {
-    const { machine, said } = outcome();
-    expect(said.get(name)?.filter((line) => /: (?:failed|worked)$/.test(line))).toEqual(
-      allFailed(cases(machine, 0)[name] ?? {}),
-    );
-  });
-
-  it('has the programs of the attempts, its tree and its login folder', () => {
-    expect(outcome().said.get('control')).toEqual(Object.keys(CONTROL).map((name) => `${name}: worked`));
-  });
-
-  it('E02: is heard by nobody outside', () => {
-    expect(outcome().heard).toEqual([]);
-  });
-
-  it('E03: sees no key, in no environment and no command line', () => {
-    const text = (outcome().said.get('E03') ?? []).join('\n');
-    expect(text).toContain('HOME=');
-    expect(['test-key', CANARY, '/run/agent'].filter((secret) => text.includes(secret))).toEqual([]);
-  });
-
-  it('E01, E04: leaves no protected folder and no file on the host', () => {
-    const { project, home } = outcome().machine;
-    expect(readdirSync(project).sort()).toEqual(['.git', 'README.md', 'package.json', 'src', 'test']);
-    expect(['/etc/mimir-x', `${home}/x`, `${home}/state/x`].filter((file) => existsSync(file))).toEqual([]);
-  });
-
-  it('E09: gains nothing by a program that is set-user-id', () => {
-    const [first, second, privileges, capabilities] = outcome().said.get('E09') ?? [];
-    expect({ first, privileges, capabilities }).toEqual({ first: second, privileges: '1', capabilities: '5' });
-  });
 });
