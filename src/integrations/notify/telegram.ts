@@ -129,7 +129,7 @@ type Chains = ReturnType<typeof openChains>;
 /** What is said of an agent replies to the first message about it, so that a chat shows it as one chain. */
 function openChains(send: Context['send']) {
   const firsts = new Map<string, Promise<number | null>>();
-  const abouts = new Map<string, string>();
+  const numbers: (readonly [chat: number, about: string, message: Promise<number | null>])[] = [];
   return {
     async send(chat: number, about: string | null, text: string, more: object): Promise<number> {
       if (about === null) return send(chat, text, more);
@@ -140,12 +140,14 @@ function openChains(send: Context['send']) {
       const sent = send(chat, text, { ...reply, ...more });
       const number = sent.catch(() => null);
       if (first === undefined) firsts.set(key, number);
-      const message = await sent;
-      abouts.set(`${chat} ${message}`, about);
-      return message;
+      numbers.push([chat, about, number]);
+      return sent;
     },
-    /** The agent that a message is about; null for others. */
-    of: (chat: number, message: number): string | null => abouts.get(`${chat} ${message}`) ?? null,
+    /** The agent that a message is about, which may be on its way; null for others. */
+    async of(chat: number, message: number): Promise<string | null> {
+      for (const [to, about, number] of numbers) if (to === chat && (await number) === message) return about;
+      return null;
+    },
   };
 }
 
@@ -235,7 +237,7 @@ async function receipted(context: Context, chat: Chat, { id, data = '' }: Presse
 async function replied(context: Context, chat: Chat, { text = '', reply_to_message: reply }: Written): Promise<void> {
   if (text.trim() === '') return;
   const question = reply === undefined ? undefined : await questionAt(context, chat, reply.message_id);
-  const about = reply === undefined ? null : context.chains.of(chat.id, reply.message_id);
+  const about = reply === undefined ? null : await context.chains.of(chat.id, reply.message_id);
   const words = await said(context, chat, { text: text.trim(), question, about });
   await context.chains.send(chat.id, about, headOf(words, MOST, '…'), {});
 }
@@ -315,7 +317,7 @@ interface Failed {
   /** A repetition does not change it. */
   readonly lasting: boolean;
   /** How long the server asks to wait, in milliseconds. */
-  readonly after?: number;
+  readonly after?: number | undefined;
 }
 
 async function once(
@@ -338,11 +340,7 @@ async function once(
     if (said.data.ok) return { value: said.data.result };
     const after = said.data.parameters?.retry_after;
     const why = `${method}: ${said.data.description ?? `status ${response.status}`}`;
-    return {
-      why,
-      lasting: after === undefined && response.status < 500,
-      ...(after !== undefined && { after: after * 1000 }),
-    };
+    return { why, lasting: after === undefined && response.status < 500, after: after && after * 1000 };
   } catch (error) {
     return { why: `${method}: ${reasonOf(error)}`, lasting: false };
   }

@@ -105,6 +105,19 @@ describe('what is said of an agent', () => {
     expect(commands).toEqual(['status  control about S1', 'message look at src control about S1', 'status  control']);
     expect(answers).toEqual([]);
   });
+
+  it('is the place of words that are read before its first message is known to be sent', async () => {
+    const { server, chat, commands } = await open({ chats: [{ id: CONTROLS, may: 'control' }] });
+    const known = server.holdSent();
+    chat.say('scout failed', 'S1');
+    server.write(CONTROLS, 'look at src', (await server.message('scout failed')).id);
+    // It is carried out at once, so what came before has been read.
+    server.write(CONTROLS, '/status');
+    await until(() => commands.length === 1);
+    known();
+    await until(() => server.sent.length === 3);
+    expect(commands).toEqual(['status  control', 'message look at src control about S1']);
+  });
 });
 
 describe('a question in a chat', () => {
