@@ -31,7 +31,7 @@ export interface FileNow {
   readonly isDos: boolean;
 }
 
-/** The files that differ between the start and now by no act, so that the person changed them; none where that cannot be told. */
+/** The files that differ between the start and now by no act, so that the person changed them, and all new ones; none where that cannot be told. */
 export async function changesSince(
   trees: Pick<Snapshots, 'snapshot' | 'filesBetween'>,
   { acts, tree, unknown, isWhole }: RecordedActs,
@@ -39,13 +39,15 @@ export async function changesSince(
 ): Promise<readonly ChangedFile[]> {
   const now = isWhole && tree !== null ? await trees.snapshot(signal) : null;
   const found = now?.ok === true && tree !== null ? await trees.filesBetween(tree.id, now.value, signal) : null;
-  const known = new Set([...acts.map((act) => act.path), ...unknown]);
-  const others = found?.ok === true ? found.value.filter((one) => !known.has(one.path)) : [];
+  const all = found?.ok === true ? found.value : [];
+  const known = new Set(acts.map((act) => act.path));
+  const others = all.filter((one) => !known.has(one.path) && !unknown.has(one.path));
   // So many are not edited but come with another branch.
-  return others.length > 2000 ? [] : others.filter((one) => !isFreshFile(path.basename(one.path)));
+  const edited = others.length > 2000 ? [] : others.filter((one) => !isFreshFile(path.basename(one.path)));
+  return [...edited, ...all.filter((one) => known.has(one.path) && one.before === null)];
 }
 
-/** The authors of the files that these acts changed and of `others`, by path; `tree` has their contents at the start. Throws `TreeFault`. */
+/** The authors of the files that these acts changed and of `others`, which differ from the `tree` at the start, by path. Throws `TreeFault`. */
 export async function authoredFiles(
   place: ContentPlace,
   { acts, tree }: Pick<RecordedActs, 'acts' | 'tree'>,
@@ -53,14 +55,14 @@ export async function authoredFiles(
 ): Promise<readonly AuthoredFile[]> {
   const byPath = Map.groupBy(acts, (act) => act.path);
   const beside = Map.groupBy(others, (change) => change.path);
-  const paths = [...byPath.keys(), ...beside.keys()].toSorted();
+  const paths = [...new Set([...byPath.keys(), ...beside.keys()])].toSorted();
   const firsts = tree === null ? new Map<string, FileVersion>() : await versionsIn(place, tree.id, new Set(paths));
   const now = new Map<string, Buffer>();
   const histories = paths.map((name): FileHistory => {
     const own = byPath.get(name) ?? [];
     const found = fileNow(place, name, [...own, ...(beside.get(name) ?? [])]);
     if (found !== null) now.set(found.version.blob, found.bytes);
-    const start = startOf(own[0], tree, firsts.get(name));
+    const start = startOf(own[0], tree, firsts.get(name), beside.has(name));
     return { path: name, start, now: found?.version ?? null, acts: own };
   });
   const ids = histories.flatMap(({ start, acts: own }) =>
@@ -76,14 +78,15 @@ export async function authoredFiles(
   });
 }
 
-/** The content at the start: in the tree, unless the file was changed before that, or git ignores it. */
+/** The content at the start: in the tree, unless the file was changed before that, or git ignores it. `isCompared`: it does not. */
 function startOf(
   first: Act | undefined,
   tree: RecordedActs['tree'],
   inTree: FileVersion | undefined,
+  isCompared: boolean,
 ): FileVersion | null {
   const isEarlier = first !== undefined && tree !== null && first.ended < tree.at;
-  return (isEarlier ? undefined : inTree) ?? first?.before ?? null;
+  return (isEarlier ? undefined : inTree) ?? (isCompared && !isEarlier ? null : (first?.before ?? null));
 }
 
 /** Null for a link, a binary file, and a content that cannot be read. */
@@ -152,10 +155,7 @@ async function rangesOf(
   }
   // Numbers for names, so that the order and the spelling of names do not matter.
   const treeOf = (side: 'start' | 'now'): Promise<string> => {
-    const lines = changed.map((file, at) => {
-      const version = file[side];
-      return version === null ? '' : `100644 blob ${version.blob}\t${at}\0`;
-    });
+    const lines = changed.map(({ [side]: to }, at) => (to === null ? '' : `100644 blob ${to.blob}\t${at}\0`));
     return place.store.git(place.facts, ['mktree', '-z', '--missing'], place.signal, { input: lines.join('') });
   };
   const [from, to] = [await treeOf('start'), await treeOf('now')];

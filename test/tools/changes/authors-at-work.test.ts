@@ -50,10 +50,6 @@ class ModelFile {
     return this.states.at(-1) ?? { lines: null, removed: new Map() };
   }
 
-  get isUntouched(): boolean {
-    return this.states.length === 1;
-  }
-
   /** As the file is on disk; null for none. */
   get content(): string | null {
     return this.now.lines?.map(({ text }) => `${text}\n`).join('') ?? null;
@@ -203,8 +199,6 @@ class History {
   async play(now: Step): Promise<void> {
     switch (now.is) {
       case 'person':
-        // A new file that an agent has not begun starts with what the person wrote into it.
-        if (this.file(now.file).isUntouched && startOf(now.file) === null) return;
         this.file(now.file).edit(now, [], this.#text());
         return this.#byPerson(this.file(now.file));
       case 'restored':

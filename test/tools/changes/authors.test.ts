@@ -71,6 +71,22 @@ it('gives an empty file that came or went to whoever made or removed it', async 
   expect(told(await run.authored())).toEqual(['bob gone.txt whole', 'alice made.txt whole']);
 });
 
+it('starts a file that the person makes during the run with nothing, also where an agent has changed it since', async () => {
+  const folder = makeRepository({ 'a.txt': 'a\n', '.gitignore': 'ignored.txt\n' });
+  const run = working(folder);
+  await run.act(ALICE, 'bash', { command: 'echo b >> a.txt' });
+  for (const name of ['new.txt', 'ignored.txt']) {
+    byPerson(folder, name, 'one\ntwo\nthree\n');
+    await write(run, BOB, name, 'one\ntwo\n3\n');
+  }
+  expect(told(await run.authored())).toEqual([
+    'alice a.txt +b',
+    'bob ignored.txt -three +3',
+    'person new.txt +one +two',
+    'bob new.txt +3',
+  ]);
+});
+
 it('names all agents whose commands ran at the same time', async () => {
   const folder = makeRepository({ 'a.txt': 'a\n' });
   const run = working(folder);
