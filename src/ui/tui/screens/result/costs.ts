@@ -215,7 +215,7 @@ export function fileLines({ state, glyphs }: Context, width: number): readonly L
   const files = touchedFiles(state);
   const head: Line =
     files.length === 0
-      ? [tint('No files changed. Files that git ignores are not listed.', 'faint')]
+      ? [tint('No files changed by agents. Files that git ignores are not listed.', 'faint')]
       : [...heading(plural(files.length, 'file')), span('  '), ...countSpans(sumChanges(files))];
   const legend = files.some(({ made, gone }) => made || gone) ? ['+ new   - removed'] : [];
   const below = [...uncoveredLines(state), ...legend].flatMap((text): readonly Line[] => [[], [tint(text, 'faint')]]);
