@@ -280,8 +280,7 @@ export interface Holders {
 
 const [ROUNDS, PER_STEP] = [24, 4] as const;
 
-/**
- * The lines of files of `glob` that hold each of `all`. Many names are searched together. Where a search or a line of it was cut,
+/** The lines of files of `glob` that hold each of `all`. Many names are searched together. Where a search or a line of it was cut,
  * only names that it shows to be used (`isUse`) are settled; the others are asked for again, fewer at a time when nothing was settled. */
 export function* holdersOf(all: readonly Export[], glob: string, where: string, isUse: IsUse): tools.Looking<Holders> {
   const of = new Map<Export, readonly syntax.Hit[]>();

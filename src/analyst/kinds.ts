@@ -1,5 +1,4 @@
-/**
- * The eight kinds of task that the analyst knows, one row of `data/kinds.json` each: by which words a request is recognised, who does
+/** The eight kinds of task that the analyst knows, one row of `data/kinds.json` each: by which words a request is recognised, who does
  * it, what the task of its agent says. A request of no kind gets an agent that says which kinds there are. */
 import { plainLine } from '../domain/text/text.ts';
 import ROWS from './data/kinds.json' with { type: 'json' };
@@ -15,8 +14,7 @@ import { isFilePath, type Term, termsIn } from './words.ts';
 /** In the order in which a plan has them. */
 const WORKS = { where: find, review, untested, todos, dependencies, changes, 'dead exports': deadExports, overview };
 
-/**
- * `roles`: the first that may be planned does it. `tokens`: input and output together, on a repository of 400 files. `task`: the task of
+/** `roles`: the first that may be planned does it. `tokens`: input and output together, on a repository of 400 files. `task`: the task of
  * its agent; where this is a whole task, it is of this kind alone. `words`: what a request of this kind says. `answers`: for a person.
  * `todos`: the steps of the work, as its list of todos has them. */
 export const KINDS = Object.entries(WORKS).flatMap(([name, work]) =>

@@ -1,5 +1,4 @@
-/**
- * What the analyst knows of languages: one row of `data/languages.json` each. Patterns there are for ripgrep and JavaScript alike.
+/** What the analyst knows of languages: one row of `data/languages.json` each. Patterns there are for ripgrep and JavaScript alike.
  * `NAME` in them is the name that is looked for, `MODIFIER` a word before a declaration, `TYPE` a type before a name.
  *
  * - `comment`: how comments begin. `defines`: lines that define NAME. `starts`: lines at which a program starts.

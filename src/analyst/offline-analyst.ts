@@ -1,5 +1,4 @@
-/**
- * The offline analyst as a provider of models: always usable, free, calls nothing. It takes turns like a language model and is none.
+/** The offline analyst as a provider of models: always usable, free, calls nothing. It takes turns like a language model and is none.
  * The one entrance of this folder; how requests are understood is in `kinds.ts`, what each kind does in a file of `parts`. */
 import type { Finding } from '../domain/agents/agent.ts';
 import { NO_USAGE, type Usage } from '../domain/budget.ts';

@@ -1,5 +1,4 @@
-/**
- * How the analyst looks: the calls of the tools that it knows, each bounded, and the reading of what they give. The only place that
+/** How the analyst looks: the calls of the tools that it knows, each bounded, and the reading of what they give. The only place that
  * knows the tools' inputs and results. */
 import { defined } from '../domain/result.ts';
 import { captured } from '../domain/lists.ts';

@@ -1,5 +1,4 @@
-/**
- * Takes one turn of the analyst. A part of its work is a generator: it says what it does next, asks its tools, is sent what they gave,
+/** Takes one turn of the analyst. A part of its work is a generator: it says what it does next, asks its tools, is sent what they gave,
  * and returns its report. Each call runs the generator again from its start against the results that the turns hold, so a resume, a
  * crash or a message in the middle changes nothing. */
 import { jsonDigest } from '../domain/digest.ts';

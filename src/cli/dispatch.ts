@@ -70,8 +70,7 @@ export async function main(argv: readonly string[], env: Io['env']): Promise<voi
 /** By then the first frame is shown and a run has started. */
 const WARM_AFTER_MS = 5000;
 
-/**
- * Fills Node's compile cache with the modules of the agents' commands: their sandboxes can only read the cache, so each call
+/** Fills Node's compile cache with the modules of the agents' commands: their sandboxes can only read the cache, so each call
  * would compile them again (100 ms). Done once, when nothing waits for it. */
 function warmForAgents(): void {
   if (getCompileCacheDir() === undefined) return;
@@ -202,8 +201,7 @@ function helpOf(io: Io, verb: Verb): number {
   return EXIT.done;
 }
 
-/**
- * The command that `word` names, or undefined for a task. If it is only similar to a command, asks the person.
+/** The command that `word` names, or undefined for a task. If it is only similar to a command, asks the person.
  * Throws `Exit` (2) with the suggestion if nobody can answer, and for every answer except `y` and `t`. */
 async function verbMeantBy(
   word: string,

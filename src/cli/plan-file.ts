@@ -17,8 +17,7 @@ export interface PlanFile {
   readonly task: string | null;
 }
 
-/**
- * The plan in `file`, a path relative to `folder`; a template is filled with `values`. Exits with 2 and the place if it is not a
+/** The plan in `file`, a path relative to `folder`; a template is filled with `values`. Exits with 2 and the place if it is not a
  * plan. The planner checks whether the plan is valid. */
 function readPlanFile(file: string, folder: string, values: Readonly<Record<string, string>> = {}): PlanFile {
   const text = textOf(file, folder);

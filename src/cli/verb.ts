@@ -88,8 +88,7 @@ function flagOf(text: string): readonly [name: string, flag: Flag] {
 export const isScreen = (args: Arguments, io: Io): boolean =>
   io.terminal && !args.has('plain') && io.env['TERM'] !== 'dumb';
 
-/**
- * Opens a session with a person, on the full screen or in line mode if the terminal cannot show it, to its end; the exit code is that of its
+/** Opens a session with a person, on the full screen or in line mode if the terminal cannot show it, to its end; the exit code is that of its
  * last run. */
 export async function openSession(
   args: Arguments,

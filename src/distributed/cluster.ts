@@ -1,5 +1,4 @@
-/**
- * A run's side of the cluster: gives steps of its agents to the workers of a pool and waits for their results. The workflow of an agent is begun
+/** A run's side of the cluster: gives steps of its agents to the workers of a pool and waits for their results. The workflow of an agent is begun
  * with its first step, and again after it has ended because nothing was to do. */
 import type { KeyObject } from 'node:crypto';
 import { DBOSClient } from '@dbos-inc/dbos-sdk';

@@ -1,5 +1,4 @@
-/**
- * The team's PostgreSQL database: connection, schema, notifications. Everything of Mimir lies in the schema `mimir`, everything of the durable
+/** The team's PostgreSQL database: connection, schema, notifications. Everything of Mimir lies in the schema `mimir`, everything of the durable
  * engine in `mimir_dbos`. A fault is a `ClusterFault`, in words for a person. */
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { Client, Pool, type QueryResult, type QueryResultRow } from 'pg';
@@ -24,8 +23,7 @@ export interface Database {
 /** The schema of the durable engine, apart from what the team may run with it. */
 export const ENGINE_SCHEMA = 'mimir_dbos';
 
-/**
- * How long a transaction may stand still. One that is left open keeps its locks and would hold back everybody else when its process stands still;
+/** How long a transaction may stand still. One that is left open keeps its locks and would hold back everybody else when its process stands still;
  * shorter than a worker's lease, so that nothing is locked any more when its agents are taken over. */
 export const TRANSACTION_MS = 4000;
 

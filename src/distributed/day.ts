@@ -1,5 +1,4 @@
-/**
- * A person's day, shared by all machines: limits are rows in the database, from which each process draws allowances in chunks. Calls are reserved
+/** A person's day, shared by all machines: limits are rows in the database, from which each process draws allowances in chunks. Calls are reserved
  * against the allowance, so that the row is touched seldom, and the sum of all allowances never exceeds a limit. */
 import { z } from 'zod';
 import { type CallId, fromMicro, toMicro } from '../domain/ids.ts';

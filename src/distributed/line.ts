@@ -1,5 +1,4 @@
-/**
- * Connections to a run through the database, for terminals on other machines: each side writes numbered pieces of text and reads those of the other.
+/** Connections to a run through the database, for terminals on other machines: each side writes numbered pieces of text and reads those of the other.
  * Who opens one signs each of their pieces, because everybody who reaches the database could write one. */
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { z } from 'zod';

@@ -1,5 +1,4 @@
-/**
- * Who works: each worker holds a lease in the database and a lock of its own connection. The workflows of a worker that has lost them are taken
+/** Who works: each worker holds a lease in the database and a lock of its own connection. The workflows of a worker that has lost them are taken
  * over by the others. The engine's owner token keeps a worker that was judged wrongly from recording anything. */
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { z } from 'zod';

@@ -1,5 +1,4 @@
-/**
- * What travels between a run and a worker: the order to an agent's workflow, its steps and their results. A step is signed by the person who runs
+/** What travels between a run and a worker: the order to an agent's workflow, its steps and their results. A step is signed by the person who runs
  * it, because every worker can write to the database. */
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
@@ -12,8 +11,7 @@ export type AgentOrder = z.output<typeof AgentOrder>;
 export const TreeAt = z.strictObject({ chain: z.string(), n: z.number(), commit: z.string().nullable() });
 export type TreeAt = z.output<typeof TreeAt>;
 
-/**
- * One model call or tool call. `repeat` says what follows when an earlier attempt may have run it without a record: `never` is not run again.
+/** One model call or tool call. `repeat` says what follows when an earlier attempt may have run it without a record: `never` is not run again.
  * `parts` are the ids of what `body` refers to. Both are JSON, and the performer reads them. */
 const Step = z.strictObject({
   id: z.string(),
@@ -38,8 +36,7 @@ export const Message = z.discriminatedUnion('is', [
 ]);
 export type Message = z.output<typeof Message>;
 
-/**
- * `unknown`: an earlier attempt began it and left no record, so that it was not run again. `tree` is the state of the agent's tree
+/** `unknown`: an earlier attempt began it and left no record, so that it was not run again. `tree` is the state of the agent's tree
  * after it, where it changed. */
 export const StepResult = z.discriminatedUnion('is', [
   z.strictObject({

@@ -1,5 +1,4 @@
-/**
- * A worker: carries out the steps of agents. Each agent is a workflow of the durable engine that receives steps and records the result of each, so
+/** A worker: carries out the steps of agents. Each agent is a workflow of the durable engine that receives steps and records the result of each, so
  * that a recorded step never runs again, on whichever worker the workflow continues. What a step does is the performer's. */
 import { randomUUID } from 'node:crypto';
 import { DBOS, Error as EngineError } from '@dbos-inc/dbos-sdk';
@@ -18,8 +17,7 @@ export interface PerformedStep extends Pick<SignedStep, 'body' | 'tree'> {
 
 /** Carries out steps: the models, tools and trees of a worker. */
 export interface Performer {
-  /**
-   * Resolves with the output, and the new state of the agent's tree if the step may have changed it. Aborting `signal` ends what was started.
+  /** Resolves with the output, and the new state of the agent's tree if the step may have changed it. Aborting `signal` ends what was started.
    * Rejects where the step could not be begun, which refuses it with that reason. */
   perform(
     step: PerformedStep,
@@ -162,8 +160,7 @@ class Running {
     await Promise.race([all(), limit]);
   }
 
-  /**
-   * Puts agents back into the queue as soon as they have no running step; resolves when none is left that has one. Where that fails, others take
+  /** Puts agents back into the queue as soon as they have no running step; resolves when none is left that has one. Where that fails, others take
    * them over when the lease ends. Called outside of any workflow, which would record it. */
   async handOver(): Promise<void> {
     for (;;) {
@@ -176,8 +173,7 @@ class Running {
     }
   }
 
-  /**
-   * The workflow of an agent. It is deterministic: what it does next depends only on recorded messages and results. Receiving and beginning a step
+  /** The workflow of an agent. It is deterministic: what it does next depends only on recorded messages and results. Receiving and beginning a step
    * take turns, so that a replay counts as the first time did, also where steps run in parallel. */
   async agent(order: AgentOrder): Promise<void> {
     const controls = new Map<string, AbortController>();

@@ -71,8 +71,7 @@ export interface Usage {
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 export const tokensOf = (usage: Usage): number => usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
 
-/**
- * Tokens as limits count them: input, output and cache writes in full, cache reads at a tenth, rounded up. A long conversation is read from
+/** Tokens as limits count them: input, output and cache writes in full, cache reads at a tenth, rounded up. A long conversation is read from
  * the cache at every turn for about a tenth of the price; counted in full, it would end ordinary work. Displays and totals use `tokensOf`. */
 export const limitTokens = ({ input, output, cacheRead, cacheWrite }: Usage): number =>
   input + output + cacheWrite + Math.ceil(cacheRead / 10);

@@ -1,5 +1,4 @@
-/**
- * Branded ids, so that they cannot be mixed up. Each schema is the only way from text to its id. Agents are `ROOT` and children such as
+/** Branded ids, so that they cannot be mixed up. Each schema is the only way from text to its id. Agents are `ROOT` and children such as
  * `ROOT::S1::S2`, numbered per parent. */
 import { z } from 'zod';
 import { AGENT_ID, SESSION_ID } from './text/text.ts';

@@ -1,5 +1,4 @@
-/**
- * The checks of tasks in a run's state: what each said last, and what that makes of the task. Only Mimir's own runs count, never an agent's
+/** The checks of tasks in a run's state: what each said last, and what that makes of the task. Only Mimir's own runs count, never an agent's
  * word. Pure. */
 import type { Millis } from '../domain/ids.ts';
 import { plural } from '../domain/lists.ts';
@@ -42,8 +41,7 @@ export const plannedChecks = (
   { taskId }: Pick<AgentState, 'taskId'>,
 ): readonly Check[] => (taskId === null ? undefined : plan?.tasks.find(({ id }) => id === taskId)?.checks) ?? [];
 
-/**
- * `claimed`: the agent says that it is done, and not all checks have run. `verified`: all passed on the project as it is. `stale`: the
+/** `claimed`: the agent says that it is done, and not all checks have run. `verified`: all passed on the project as it is. `stale`: the
  * project was changed since. Null: no checks, or the agent has not said yet that it is done. */
 export type Verification = 'claimed' | 'verified' | 'failed' | 'stale' | null;
 

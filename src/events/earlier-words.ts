@@ -1,5 +1,4 @@
-/**
- * Converts reasons that earlier versions recorded only as sentences into the present fields. The log is read through this module, so that
+/** Converts reasons that earlier versions recorded only as sentences into the present fields. The log is read through this module, so that
  * no other code knows those sentences. */
 import type { AgentOutcome, AgentStatus } from '../domain/agents/agent.ts';
 import type { EndedBy, EventBody, WaitingFor } from './event.ts';

@@ -1,5 +1,4 @@
-/**
- * What can happen. One discriminated union by `type`; a type is never changed, only added to. Costs are US dollars, durations
+/** What can happen. One discriminated union by `type`; a type is never changed, only added to. Costs are US dollars, durations
  * milliseconds, times ISO in UTC. */
 import type {
   AgentMetrics,
@@ -282,8 +281,7 @@ export type EventBody =
       readonly attempts?: number;
     })
   | (OfAgent<'model.fallback'> & Fallback)
-  /**
-   * The conversation came near the model's context window. It continues with its first turn, `summary` as a user turn, and the last
+  /** The conversation came near the model's context window. It continues with its first turn, `summary` as a user turn, and the last
    * `kept` turns. Tokens before as the provider counted, after as estimated. */
   | (OfAgent<'context.compacted'> & {
       readonly summary: string;
@@ -465,8 +463,7 @@ export type ByType<Before extends unknown[], After extends unknown[], R> = {
   readonly [T in EventType]?: (...args: [...Before, EventOf<T>, ...After]) => R;
 };
 
-/**
- * The function for `type`, or undefined. The table's type ensures that each function takes its event; the overload states that the
+/** The function for `type`, or undefined. The table's type ensures that each function takes its event; the overload states that the
  * caller passes an event of this type, which TypeScript cannot infer through a look-up. */
 export function forType<Before extends unknown[], After extends unknown[], R>(
   table: ByType<Before, After, R>,

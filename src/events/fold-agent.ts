@@ -378,8 +378,7 @@ const LEAST = 0.5;
 const MOST = 4;
 const SLACK = 200;
 
-/**
- * Removes outputs from an event for a state in which they are not shown. Results of Task calls stay, because they are counted, and so does
+/** Removes outputs from an event for a state in which they are not shown. Results of Task calls stay, because they are counted, and so does
  * the first line of a failed call, which the log shows. */
 export function withoutOutput<E extends EventBody>(event: E): E {
   if (event.type !== 'tool.finished' || isSpawn(event.tool)) return event;

@@ -1,5 +1,4 @@
-/**
- * Folds events into the run's state: (state, event) -> state, pure. The same log gives the same state, live, after a crash and in another
+/** Folds events into the run's state: (state, event) -> state, pure. The same log gives the same state, live, after a crash and in another
  * process. Effects on a single agent are in fold-agent.ts. */
 import { factsOf } from '../domain/agents/tool-facts.ts';
 import { tokensOf } from '../domain/budget.ts';

@@ -39,8 +39,7 @@ const ofTheRun = ({ trigger }: Judged): boolean => trigger !== 'on-commit';
 export const verdictOn = (state: RunState, role: RoleName, tree: string): RecordedVerdict | null =>
   counted(state, role, ofTheRun).findLast((one) => one.tree === tree) ?? null;
 
-/**
- * The verdict of `role` on committing exactly `tree` on top of `from`. Verdicts during the run count only if the run began with `from`,
+/** The verdict of `role` on committing exactly `tree` on top of `from`. Verdicts during the run count only if the run began with `from`,
  * because otherwise older, unreviewed changes would be committed. */
 export const verdictOnCommit = (state: RunState, role: RoleName, tree: string, from: string): RecordedVerdict | null =>
   counted(state, role, (judged) => (ofTheRun(judged) ? state.firstTree : judged.from) === from).findLast(
@@ -97,8 +96,7 @@ export const isSettled = (state: RunState, node: MandatoryReview, agent: AgentId
       (gate.open || gate.onFailure === 'warn'),
   );
 
-/**
- * The part of the run's limits that is reserved for pending reviews, for every agent but the reviewers and their descendants.
+/** The part of the run's limits that is reserved for pending reviews, for every agent but the reviewers and their descendants.
  * `maxDuration` is at most half of the run's time. */
 export function reservedForReviews(state: RunState, agent: AgentId): Budget {
   if (upwards(state.agents, agent).some(({ forced }) => forced !== null)) return {};

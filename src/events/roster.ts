@@ -1,5 +1,4 @@
-/**
- * The agents of a run by id, in order of creation: an immutable map whose changed copies share nearly all data, because every event changes
+/** The agents of a run by id, in order of creation: an immutable map whose changed copies share nearly all data, because every event changes
  * one agent and a run may have hundreds. */
 import type { AgentId } from '../domain/ids.ts';
 import type { AgentState } from './state.ts';

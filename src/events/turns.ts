@@ -9,8 +9,7 @@ export const UNKNOWN_EFFECT =
 
 /** An agent's position in its conversation. */
 export interface AgentPosition {
-  /**
-   * In order. The last tool calls may have no results: they never began, or may be repeated. A final model turn without calls is the
+  /** In order. The last tool calls may have no results: they never began, or may be repeated. A final model turn without calls is the
    * answer; a cut-off or refused reply is left out and requested again. */
   readonly turns: readonly Turn[];
   /** Replies for its work since it last began, without summaries. */

@@ -10,8 +10,7 @@ import type { World } from '../ports/world.ts';
 import { type Aliases, KNOWN, type Known, knownModels, optionOf, type PublishedModels } from './catalogue/catalogue.ts';
 import type { Caller, Provider } from './provider.ts';
 
-/**
- * One port over `providers`. A model belongs to the first provider that lists it as usable, else to the first that lists it. A call of an
+/** One port over `providers`. A model belongs to the first provider that lists it as usable, else to the first that lists it. A call of an
  * unknown or unusable model gives the fault `refused` with the reason. */
 export function routeModels(providers: readonly Provider[]): ModelPort {
   const listed = providers.flatMap((provider) => provider.models().map((option) => ({ provider, option })));

@@ -21,8 +21,7 @@ export const ABORTED: ModelFault = { is: 'aborted', message: 'stopped' };
 /** The part of a canonical id after the first slash, which goes on the wire; it may contain more slashes. */
 export const wireName = (model: string): string => model.slice(model.indexOf('/') + 1);
 
-/**
- * `text` as an id or a name that servers accept, at most `most` characters; always the same for the same text. A model may call a tool by an
+/** `text` as an id or a name that servers accept, at most `most` characters; always the same for the same text. A model may call a tool by an
  * invalid name, and ids of one server may be invalid for another. */
 export function wireWord(text: string, most: number): string {
   if (text.length <= most && /^[A-Za-z0-9_-]+$/.test(text)) return text;

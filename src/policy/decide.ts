@@ -1,5 +1,4 @@
-/**
- * Decides what may happen to an action; one pure, total function. Anything unexpected, even an exception, is a denial. Paths, budgets and
+/** Decides what may happen to an action; one pure, total function. Anything unexpected, even an exception, is a denial. Paths, budgets and
  * mandatory reviews are decided elsewhere, and no mode loosens them. */
 import { CAPABILITIES, type Capability } from '../domain/agents/role.ts';
 import { isLooser, type Mode, MODES, type Reason } from '../domain/reason.ts';
@@ -18,8 +17,7 @@ export type Action =
       readonly capability: Capability | null;
       readonly command?: string;
     }
-  /**
-   * A child outside of the plan. `depth` is the child's (ROOT has 0), `agents` the number in the run, `siblings` its parent's unfinished
+  /** A child outside of the plan. `depth` is the child's (ROOT has 0), `agents` the number in the run, `siblings` its parent's unfinished
    * children; absent: not counted. `by`: absent when an agent asks. */
   | {
       readonly is: 'spawn';

@@ -1,5 +1,4 @@
-/**
- * Intersects two sets of rules into one that is as strict as both, for a run whose policy an administrator changes: tighter rules apply
+/** Intersects two sets of rules into one that is as strict as both, for a run whose policy an administrator changes: tighter rules apply
  * now, looser ones at the next start. Pure. */
 import { ON_FAILURE, TRIGGERS } from '../domain/agents/agent.ts';
 import { type Budget, LIMITS, tightest } from '../domain/budget.ts';

@@ -1,5 +1,4 @@
-/**
- * Which model an agent gets. Names become canonical ids only by exact look-up, and rules apply to canonical ids. Without an allowed and
+/** Which model an agent gets. Names become canonical ids only by exact look-up, and rules apply to canonical ids. Without an allowed and
  * usable model the answer is a refusal. */
 import type { ModelChoice } from '../domain/agents/agent.ts';
 import type { Role } from '../domain/agents/role.ts';
@@ -25,8 +24,7 @@ const LINES: ReadonlyMap<string, string> = new Map([
   ['haiku', 'haiku-4.5'],
 ]);
 
-/**
- * Expands a short name that a spawn may use, for a model line of the built-in roles. Other names are returned unchanged. Rules and roles
+/** Expands a short name that a spawn may use, for a model line of the built-in roles. Other names are returned unchanged. Rules and roles
  * use full names, because a line would mean another model with each release. */
 export const spokenModel = (name: string): string => LINES.get(name.trim().toLowerCase()) ?? name;
 
@@ -86,8 +84,7 @@ export function resolveModel(name: string, models: readonly Named[]): ModelId | 
   return ALIASES.get(folded) ?? SPELLINGS.get(folded) ?? null;
 }
 
-/**
- * Whether an entry of an allow list matches this id: the id in each registered spelling, or the dated releases of a family
+/** Whether an entry of an allow list matches this id: the id in each registered spelling, or the dated releases of a family
  * `provider/name@*`. The same model at another provider does not match. */
 export function entryAllows({ pattern }: Pick<ModelEntry, 'pattern'>, id: string): boolean {
   const spellings = [id, resolveModel(id, []) ?? id];
@@ -157,8 +154,7 @@ export interface NoModel {
   readonly reasons: readonly Reason[];
 }
 
-/**
- * The requested model if it is allowed and usable; otherwise the first such of the role; then of `allowedModels` or, without such a list, one of the
+/** The requested model if it is allowed and usable; otherwise the first such of the role; then of `allowedModels` or, without such a list, one of the
  * same grade from the catalogue; then the offline analyst if no provider is configured; otherwise a refusal that names the rules. */
 export function chooseModel(wish: ModelRequest): Result<ChosenModel, NoModel> {
   const asked = wish.asked ?? wish.fallbacks[0] ?? null;
@@ -227,8 +223,7 @@ function candidates({ fallbacks, rules, models }: Field): readonly ModelId[] {
   return [...own, ...listed];
 }
 
-/**
- * Any usable model where no allow list exists: preferably of the requested grade, then with a known price (required where a cost limit is
+/** Any usable model where no allow list exists: preferably of the requested grade, then with a known price (required where a cost limit is
  * set), then in the catalogue's order. */
 function standIn(wish: ModelRequest, asked: string): ModelId | undefined {
   const { rules, models } = wish;
@@ -310,8 +305,7 @@ export function modelsOfRole(
   return [newest.label, ...listed.filter((name) => !names.has(name))];
 }
 
-/**
- * Per vendor the highest version first, by the numbers in the id; vendors in the catalogue's order, because versions of two vendors cannot
+/** Per vendor the highest version first, by the numbers in the id; vendors in the catalogue's order, because versions of two vendors cannot
  * be compared. Equal versions keep the catalogue's order. */
 function newestFirst(models: readonly ModelOption[]): readonly ModelOption[] {
   const makers = [...new Set(models.map(makerOf))];
@@ -330,8 +324,7 @@ function versionOf({ id }: ModelOption): number {
 
 // Whether the answering model is the requested one, judged by name only.
 
-/**
- * Equal, or one is the dated release of the other (`…-20251001`, `-latest`). Private servers may add a tag (`qwen3` -> `qwen3:latest`). Two
+/** Equal, or one is the dated release of the other (`…-20251001`, `-latest`). Private servers may add a tag (`qwen3` -> `qwen3:latest`). Two
  * different dates are two models. */
 export function isSameModel(asked: ModelId, answered: ModelId): boolean {
   const [ours, theirs] = [foldName(asked), foldName(answered)];
@@ -353,8 +346,7 @@ function isTaken(name: string, isKnown: boolean, terms: Terms | null, { allowedM
   return terms.own && !isKnown && allowedModels.length + deniedModels.length === 0;
 }
 
-/**
- * Why a reply from `answered` to a call of `asked` must not be used; null when it may. Another name must be allowed by the person, or be an unknown
+/** Why a reply from `answered` to a call of `asked` must not be used; null when it may. Another name must be allowed by the person, or be an unknown
  * name of a private server where no rule restricts models. The answering model is also judged as if requested, so that no forbidden model is used. */
 export function answerProblem(
   asked: ModelId,

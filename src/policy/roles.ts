@@ -40,8 +40,7 @@ export function roleProblem(
   return { text: `Sub-agent role '${role.name}' is not allowed by enterprise policy`, reason: list.from };
 }
 
-/**
- * Why no task of a plan can have this role, or null. `main` does a plan's only task: lists of sub-agents do not apply to it, but it can be
+/** Why no task of a plan can have this role, or null. `main` does a plan's only task: lists of sub-agents do not apply to it, but it can be
  * switched off. */
 export function plannedRoleProblem(
   name: string,

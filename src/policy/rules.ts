@@ -149,8 +149,7 @@ export type Decision =
       /** Allowed only in this sandbox, for a command that only reads. Absent: the agent's own sandbox. */
       readonly sandbox?: 'read-only';
     }
-  /**
-   * `singly`: each action is asked, no answer for the session covers it. `exactly`: an answer may cover this very command, but not its
+  /** `singly`: each action is asked, no answer for the session covers it. `exactly`: an answer may cover this very command, but not its
    * programs. `destroys`: what allowing it may destroy. */
   | {
       readonly verdict: 'ask';
@@ -193,8 +192,7 @@ export const childRules = ({ children }: Pick<Rules, 'children'>): ChildRules =>
 
 // Budgets of runs and agents, and the effect of an unknown price. The gate counts the usage.
 
-/**
- * The limits on one agent of this role. A role's limit replaces the general one of the same layer, and the tightest layer applies; `config`
+/** The limits on one agent of this role. A role's limit replaces the general one of the same layer, and the tightest layer applies; `config`
  * has merged them, and a role's missing limits are the general ones. */
 export function agentBudget(role: string, rules: Rules): Budget {
   return { ...rules.agentBudget.value, ...ownBudget(role, rules)?.value };

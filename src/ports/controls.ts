@@ -37,8 +37,7 @@ export const Command = z.discriminatedUnion('do', [
     delivery: Delivery,
   }),
   z.strictObject({ do: z.enum(controls()), agent }),
-  /**
-   * `scope`: `session` also answers equal questions to come, `program` commands of the same programs, `file` changes of the same
+  /** `scope`: `session` also answers equal questions to come, `program` commands of the same programs, `file` changes of the same
    * file; only what the question offers. `text` answers `ask_user` and human mode, or gives the reason for a denial. */
   z.strictObject({
     do: z.literal('answer'),
@@ -56,8 +55,7 @@ export const Command = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('set budget'), agent, budget: Budget }),
   /** Starts a mandatory review whose trigger is `manual`, on all changes since the run began. */
   z.strictObject({ do: z.literal('review'), role: RoleName }),
-  /**
-   * Changes the rest of an approved plan while it runs, as `previewPlan` showed it: `base` is the digest of the plan in force, `digest`
+  /** Changes the rest of an approved plan while it runs, as `previewPlan` showed it: `base` is the digest of the plan in force, `digest`
    * that of the shown one. Refused when either has changed, or when a started task would change. */
   z.strictObject({ do: z.literal('amend plan'), edits: PlanEdits, base: digest, digest }),
   /** Records that a person took changes of the agent back, or restored them, and tells the agent if it goes on. */
@@ -73,8 +71,7 @@ export const Command = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('spawn'), parent: AgentId, wish: SpawnRequest }),
   /** An agent reports that it is done or cannot continue; it ends after its step. */
   z.strictObject({ do: z.literal('complete'), agent, status: z.enum(['completed', 'error']), message: LongText }),
-  /**
-   * Stops the run so that another process can resume it: starts nothing new and waits for running calls, or ends them with `now`. The
+  /** Stops the run so that another process can resume it: starts nothing new and waits for running calls, or ends them with `now`. The
    * receipt comes when it has stopped. `stay` takes that back, and the run continues here. */
   z.strictObject({ do: z.literal('hand over'), how: z.enum(['when quiet', 'now', 'stay']) }),
   /** Ends the run: agents are stopped, the state is kept, and `mimir resume` continues it. */
@@ -146,8 +143,7 @@ export interface Controls {
   previewPlan(edits: readonly PlanEdit[]): Promise<Result<PlanPreview, string>>;
   /** `by` is the requesting agent, as verified by the caller; absent for a person. Agents may request less (see `isForAgents`). */
   submit(command: Command, by?: AgentId): Promise<Result<Receipt, Refusal>>;
-  /**
-   * The state of a resumed run from its log, before it continued in this process: followers start at its `seq` and read tool outputs
+  /** The state of a resumed run from its log, before it continued in this process: followers start at its `seq` and read tool outputs
    * from the log on demand. Absent if another process owns the run. */
   readonly found?: RunState;
   /** Every durable event after `afterSeq`, in order, then new ones; ends after `session.finished`. */

@@ -32,8 +32,7 @@ export interface DayLedger {
   reserve(call: DayCall, limits: readonly DayLimit[]): DayOver | null;
   /** Records the actual use; 0 for a call that was never made. An unsettled reservation stays charged. */
   settle(call: Pick<DayCall, 'session' | 'call' | 'tokens' | 'cost'>): void;
-  /**
-   * Used and reserved today (local time), in total or for the models that `matches` accepts. `limit`: what it is compared with; where the day is
+  /** Used and reserved today (local time), in total or for the models that `matches` accepts. `limit`: what it is compared with; where the day is
    * shared, all that is not granted to this process counts as used. */
   today(matches?: (model: ModelId) => boolean, limit?: DayLimit): { readonly tokens: number; readonly cost: Usd };
   close(): void;

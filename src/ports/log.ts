@@ -35,16 +35,14 @@ export interface Some {
 }
 
 export interface Log {
-  /**
-   * Appends all of `bodies` in one transaction and returns them with `v`, `seq`, `time` and `session`. Synchronous: afterwards they
+  /** Appends all of `bodies` in one transaction and returns them with `v`, `seq`, `time` and `session`. Synchronous: afterwards they
    * survive the death of this process. Events that must survive a power cut are then on disk with everything before them: both ends
    * of calls that cannot be repeated, decisions, messages, results. The others are synced in the background; a power cut can only
    * lose the latest batches. Throws `LogFault` when they, or earlier events, could not be written (disk full, not writable). */
   append(session: SessionId, time: string, bodies: readonly EventBody[]): readonly MimirEvent[];
   /** Events with `seq > after`, whole, in order. */
   read(session: SessionId, after?: number): readonly MimirEvent[];
-  /**
-   * As `read`, but with bounded memory; each iteration reads the log again, and events may be appended during it. Throws `LogFault` while iterating.
+  /** As `read`, but with bounded memory; each iteration reads the log again, and events may be appended during it. Throws `LogFault` while iterating.
    * With `some`, each event is checked by itself; only a complete iteration detects missing ones. Ends when the log is closed. */
   each(session: SessionId, after?: number, some?: Some): Iterable<MimirEvent>;
   /** The event with this number; null if there is none or the log is closed. Throws `LogFault` if it was changed. */

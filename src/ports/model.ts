@@ -1,5 +1,4 @@
-/**
- * The interface to language models: one implementation per provider behind a router, used by the gate only. Adapters neither retry
+/** The interface to language models: one implementation per provider behind a router, used by the gate only. Adapters neither retry
  * nor price nor judge: a failure is a value, which the gate and policy interpret. */
 import type { Usage } from '../domain/budget.ts';
 import type { Finding } from '../domain/agents/agent.ts';
@@ -55,8 +54,7 @@ export interface ModelRequest {
   readonly format: Json | null;
 }
 
-/**
- * Why a call failed, in the terms on which the engine acts.
+/** Why a call failed, in the terms on which the engine acts.
  *
  * - `rate limited` (429), `overloaded` (500, 502, 503, 529), `unreachable` (no connection, DNS, TLS), `cut` (the stream broke or ended
  *   early), `silent` (no part of a reply within the provider's time limit): transient; retried.
@@ -85,8 +83,7 @@ export interface ModelFault {
   readonly retryAfterMs?: number;
   /** Of `silent`: a part of the reply had arrived. */
   readonly begun?: true;
-  /**
-   * What the call used before it failed: the provider's count, else an upper bound (one token per received byte). Absent when the
+  /** What the call used before it failed: the provider's count, else an upper bound (one token per received byte). Absent when the
    * provider refused it before any work: then nothing is billed. */
   readonly spent?: Usage;
 }
@@ -112,8 +109,7 @@ export interface ProviderTerms {
 export interface ModelPort {
   /** Every known model, available or not; fixed for the run. */
   models(): readonly ModelOption[];
-  /**
-   * One call, one reply. Resolves for every fault; rejects only for a bug. Aborting `signal` resolves with `aborted` within a second.
+  /** One call, one reply. Resolves for every fault; rejects only for a bug. Aborting `signal` resolves with `aborted` within a second.
    * `onDelta` gets streamed pieces for display; the result never depends on them. */
   call(
     request: ModelRequest,

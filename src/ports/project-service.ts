@@ -163,8 +163,7 @@ export interface ProjectService {
   info(): ProjectInfo;
   /** `listener` is called when `info` changes: slow facts arrive after the first screen. */
   onChange(listener: () => void): void;
-  /**
-   * Starts planning; the controls are those of the new run. `direct` asks main without a planner and approves its one-task plan, unless
+  /** Starts planning; the controls are those of the new run. `direct` asks main without a planner and approves its one-task plan, unless
    * an administrator requires approval of every plan. */
   start(task: string, direct?: 'direct'): Promise<Result<Controls, Refusal>>;
   /** `followUp` is a message to main, or to an agent that can continue. A completed or failed session answers it without repeating its plan. */
@@ -207,8 +206,7 @@ export interface Marks {
 
 /** Custom agents: drafted from a sentence, saved as files, deleted. */
 export interface AgentFiles {
-  /**
-   * Lets a model draft an agent, if one is available and allowed, on the terms of `main`; otherwise the person fills in a form. `asking`
+  /** Lets a model draft an agent, if one is available and allowed, on the terms of `main`; otherwise the person fills in a form. `asking`
    * is called before the model call. Always resolves, soon after `signal` is aborted. */
   draft(
     sentence: string,

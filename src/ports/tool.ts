@@ -1,5 +1,4 @@
-/**
- * The interface to tools. Each is one value: description for the model, schema, capability, repeatability after a crash, and code.
+/** The interface to tools. Each is one value: description for the model, schema, capability, repeatability after a crash, and code.
  * Used by the gate only; a tool decides nothing about permission. */
 import type { z } from 'zod';
 import type { CommandChanges } from '../domain/changes/changes.ts';

@@ -1,5 +1,4 @@
-/**
- * The interface to the content of the whole project: the changes between two moments, each named by a digest of all content.
+/** The interface to the content of the whole project: the changes between two moments, each named by a digest of all content.
  * Mandatory reviews judge such changes, and their verdicts are bound to the digest. */
 import type { EnvironmentFacts } from '../domain/agents/brief.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
@@ -27,8 +26,7 @@ export interface Since {
 }
 
 export interface TreePort {
-  /**
-   * The project as it is now. Ignored files count if a commit has them, if they are ignore files, if a file tool wrote them, or if they
+  /** The project as it is now. Ignored files count if a commit has them, if they are ignore files, if a file tool wrote them, or if they
    * changed outside folders that were ignored at the beginning of the run. `since` is absent for the first call of a run. */
   now(signal: AbortSignal, since?: Since): Promise<Result<TreeId, string>>;
   /** The changes from `from` to `to`, both returned by `now` or by a tool's proposal. */

@@ -1,5 +1,4 @@
-/**
- * The interface to own trees of agents: a copy of the project in which one agent works, and its merge into the project. The engine decides when a
+/** The interface to own trees of agents: a copy of the project in which one agent works, and its merge into the project. The engine decides when a
  * tree is made and merged and records it; here is only how. Trees are named by the engine and lie in the state directory until they are removed. */
 import type { CommandChanges } from '../domain/changes/changes.ts';
 import type { Result } from '../domain/result.ts';
@@ -78,8 +77,7 @@ export interface WorkspacePort {
   open(name: string): Promise<Result<void, string>>;
   /** Compares the tree with the project and merges in memory. */
   merge(wish: MergeRequest, signal: AbortSignal): Promise<Result<Merge, string>>;
-  /**
-   * The rest of a merge that was cut off: from `ours`, as the project was, to `merged`, into the project as it is now. Files that are in their
+  /** The rest of a merge that was cut off: from `ours`, as the project was, to `merged`, into the project as it is now. Files that are in their
    * merged form already stay. */
   rest(of: Pick<Merge, 'ours' | 'merged'>, signal: AbortSignal): Promise<Result<Merge, string>>;
   /** Changes the project's files from `ours` to `to`. A fault, and no change, if one of them is no longer as in `ours`. */

@@ -1,5 +1,4 @@
-/**
- * One client connection from its hello to its end: validates requests and answers them concurrently, up to a limit. Whatever a client sends, at most
+/** One client connection from its hello to its end: validates requests and answers them concurrently, up to a limit. Whatever a client sends, at most
  * its own connection ends. */
 import type { Socket } from 'node:net';
 import type { AgentId, Millis, SessionId } from '../domain/ids.ts';

@@ -1,5 +1,4 @@
-/**
- * Starts Mimir as a separate process in its own session and without a terminal, so that it outlives this one. Its output goes to a private file. Its
+/** Starts Mimir as a separate process in its own session and without a terminal, so that it outlives this one. Its output goes to a private file. Its
  * socket shows when it is ready. */
 import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';

@@ -1,5 +1,4 @@
-/**
- * The API of a run: JSON, one value a line, on sockets of the file system; docs/api.md describes hellos, requests and answers.
+/** The API of a run: JSON, one value a line, on sockets of the file system; docs/api.md describes hellos, requests and answers.
  * An invalid request is refused with the reason; a line that is not JSON, has no id or is longer than 1 MiB ends the connection, without an
  * effect on the run. Endless requests at an agent's socket are slowed down (client-connection.ts); lists of events are sent one by one. */
 import { z } from 'zod';

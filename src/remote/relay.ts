@@ -10,8 +10,7 @@ export function relayToRun(where: Where, line: TextLine): void {
   join(connect(path), line);
 }
 
-/**
- * Listens where the socket of the run would be if it ran here, and opens a line for each client that connects. Resolves with the end of it; throws
+/** Listens where the socket of the run would be if it ran here, and opens a line for each client that connects. Resolves with the end of it; throws
  * `ControlFault` where the socket cannot be made, or the run is here. */
 export async function relayFromClients(where: Where, open: () => TextLine): Promise<() => void> {
   const path = await placeFor(where, where.name);

@@ -1,5 +1,4 @@
-/**
- * The sockets of a run: one for the person, and one for each agent with a shell. Identifies clients by their socket and limits their number;
+/** The sockets of a run: one for the person, and one for each agent with a shell. Identifies clients by their socket and limits their number;
  * client-connection.ts serves them. */
 import { messageOf, tried } from '../domain/result.ts';
 import { lstatSync, readdirSync, readlinkSync, rmSync } from 'node:fs';

@@ -1,5 +1,4 @@
-/**
- * The paths of a run's sockets: short names in a private folder, which every process of the same user finds whatever its environment. Also checks
+/** The paths of a run's sockets: short names in a private folder, which every process of the same user finds whatever its environment. Also checks
  * owners and permissions. */
 import { codeOf, messageOf, tried } from '../domain/result.ts';
 import { hash } from 'node:crypto';
@@ -57,8 +56,7 @@ export function knownPaths(where: Where): readonly string[] {
   return [...new Set(all)].filter((path) => isOurSocket(path));
 }
 
-/**
- * A path to listen at in the first private folder, after removing the remains of an ended process. Null if a process listens there; throws
+/** A path to listen at in the first private folder, after removing the remains of an ended process. Null if a process listens there; throws
  * `ControlFault` if no folder is usable. */
 export async function placeFor(where: Where, name: string): Promise<string | null> {
   const path = join(folderFor(where), name);

@@ -81,8 +81,7 @@ const FULL = 256 * 1024;
 /** How long a final message may take to be read, in milliseconds. */
 const LINGER = 1000;
 
-/**
- * Lines as they arrive, read only as fast as they are used; empty ones are dropped. Null and the end for one that is longer than `most` bytes or is
+/** Lines as they arrive, read only as fast as they are used; empty ones are dropped. Null and the end for one that is longer than `most` bytes or is
  * not valid text. Never throws. */
 export async function* linesOf(socket: Socket, most: number): AsyncGenerator<string | null> {
   const pieces: AsyncIterable<unknown> = socket.iterator({ destroyOnReturn: false });
@@ -163,8 +162,7 @@ export function hangUp(socket: Socket, outbox: Outbox, { why, world }: { why: st
 /** The most characters that are kept for a client that does not read. */
 const MOST = 64 * 1024;
 
-/**
- * Sends streamed text to one client while there is space; ticks of one agent and kind are merged. Ticks are dropped if the client does not read; the
+/** Sends streamed text to one client while there is space; ticks of one agent and kind are merged. Ticks are dropped if the client does not read; the
  * events contain everything durable. */
 export function openLive(outbox: Outbox): (tick: Tick) => void {
   const kept = new Map<AgentId, Tick[]>();

@@ -1,5 +1,4 @@
-/**
- * Checkpoints of the log: number and hash of the last record, written to a second file at intervals, before each effect and at the end of a
+/** Checkpoints of the log: number and hash of the last record, written to a second file at intervals, before each effect and at the end of a
  * session. They reveal a removed tail of the database. Anyone who can write both files can still change both. */
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,4 @@
-/**
- * What all runs of this person use in a day, on this machine: one SQLite database in the state directory for all projects.
+/** What all runs of this person use in a day, on this machine: one SQLite database in the state directory for all projects.
  * A promise and the look at its limits are one transaction across processes; a promise that nobody settles stays charged.
  * The logs are the truth: a ledger that is gone, replaced or behind is made from them anew. Which limits there are is policy's. */
 import { tried } from '../domain/result.ts';
@@ -277,8 +276,7 @@ interface LogOfDay {
   readonly calls: readonly Logged[];
 }
 
-/**
- * The calls since `from`, of each log that has changed since. `known` returns the row up to which the caller has read a log. An unreadable log is
+/** The calls since `from`, of each log that has changed since. `known` returns the row up to which the caller has read a log. An unreadable log is
  * skipped; the commands that use it report it. */
 function logsSince(stateDir: string, from: Millis, known: (name: string) => number | undefined): readonly LogOfDay[] {
   return tried(() => readdirSync(join(stateDir, 'projects')).toSorted(), []).flatMap((name): readonly LogOfDay[] => {

@@ -1,5 +1,4 @@
-/**
- * Decides whether a session may be resumed, and implements `audit verify`: checks records against the hash chain and the checkpoints. An old copy
+/** Decides whether a session may be resumed, and implements `audit verify`: checks records against the hash chain and the checkpoints. An old copy
  * of a log is valid in itself but lacks later checkpointed records, so a resumed run would repeat effects. A person may accept damage; nothing is
  * deleted then. */
 import type { DatabaseSync } from 'node:sqlite';
@@ -21,8 +20,7 @@ export interface Damage {
   readonly file: string;
 }
 
-/**
- * Null where every record is there and as it was written. Reads all records once, one at a time, and gives each to `hear` that follows, without
+/** Null where every record is there and as it was written. Reads all records once, one at a time, and gives each to `hear` that follows, without
  * its output. Throws `LogFault`. */
 export function damageOf(place: Place, session: SessionId, hear?: Hear): Damage | null {
   const file = databaseOf(place);
@@ -32,8 +30,7 @@ export function damageOf(place: Place, session: SessionId, hear?: Hear): Damage 
   return found === null ? null : { ...found, file };
 }
 
-/**
- * Shortens the session to the records before the damage. Later records stay in the database under another name, for `audit verify`. The next resume
+/** Shortens the session to the records before the damage. Later records stay in the database under another name, for `audit verify`. The next resume
  * finds no damage. Throws `LogFault`. */
 export function acceptDamage(place: Place, session: SessionId, now: string): void {
   const file = databaseOf(place);

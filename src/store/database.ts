@@ -1,5 +1,4 @@
-/**
- * The SQLite database of a project's log: its private path, opening, transactions, and plain words for SQLite's error codes. log.ts defines the
+/** The SQLite database of a project's log: its private path, opening, transactions, and plain words for SQLite's error codes. log.ts defines the
  * meaning of the tables. */
 import { messageOf, tried } from '../domain/result.ts';
 import { hash } from 'node:crypto';
@@ -90,8 +89,7 @@ export function writeTo<T>(file: string, act: (database: DatabaseSync) => T, pat
 
 export type Transaction = <T>(act: () => T) => T;
 
-/**
- * Both run `act` atomically with the exclusive right to write from its start. `onDisk`: on disk when it returns, with everything before it,
+/** Both run `act` atomically with the exclusive right to write from its start. `onDisk`: on disk when it returns, with everything before it,
  * since SQLite syncs the whole WAL. `inSystem`: survives the death of this process, but perhaps not a power cut. */
 export function transactionsIn(database: DatabaseSync): Readonly<Record<'onDisk' | 'inSystem', Transaction>> {
   const begin = database.prepare('BEGIN IMMEDIATE');

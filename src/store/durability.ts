@@ -1,5 +1,4 @@
-/**
- * Decides which events must survive a power cut (decisions, messages, both ends of calls that cannot be repeated), and syncs the others in the
+/** Decides which events must survive a power cut (decisions, messages, both ends of calls that cannot be repeated), and syncs the others in the
  * background: lost ones are simply repeated. */
 import { close, fdatasync, fdatasyncSync, openSync } from 'node:fs';
 import type { SessionId } from '../domain/ids.ts';
@@ -29,8 +28,7 @@ const REPEATED: ReadonlySet<EventType> = new Set([
   'budget.warned',
 ]);
 
-/**
- * Decides whether `bodies`, about to be appended, must be durable. Remembers repeatable calls until they end: an end without a known start is
+/** Decides whether `bodies`, about to be appended, must be durable. Remembers repeatable calls until they end: an end without a known start is
  * durable, and so is an unknown type. */
 export function durableIn(): (session: SessionId, bodies: readonly EventBody[]) => boolean {
   const repeatable = new Set<string>();

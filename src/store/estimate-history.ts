@@ -1,5 +1,4 @@
-/**
- * The actual use of a project's agents compared with the estimates, in the database of its log. It is optional: errors are ignored, and nothing
+/** The actual use of a project's agents compared with the estimates, in the database of its log. It is optional: errors are ignored, and nothing
  * waits for it. */
 import type { DatabaseSync } from 'node:sqlite';
 import { type AgentId, type Millis, ModelId, RoleName } from '../domain/ids.ts';

@@ -1,5 +1,4 @@
-/**
- * The durable log of a project: one SQLite database in the state directory (contract: ports/log.ts). Orders and appends records; database.ts handles
+/** The durable log of a project: one SQLite database in the state directory (contract: ports/log.ts). Orders and appends records; database.ts handles
  * the file, record.ts the content of rows. */
 import { firstLine } from '../domain/text/text.ts';
 import { readFileSync } from 'node:fs';
@@ -15,8 +14,7 @@ import { type Before, COLUMNS, decode, eventsOf, HASH_AT, type Row, rowIn, rowOf
 
 export type LogReader = Pick<Log, 'read' | 'each' | 'at' | 'sessions' | 'close'>;
 
-/**
- * Opens a project's log for writing, and creates it if missing; there is a checkpoint at least every `checkpointEvery` records of a session. Throws
+/** Opens a project's log for writing, and creates it if missing; there is a checkpoint at least every `checkpointEvery` records of a session. Throws
  * `LogFault` with a message for a person. */
 export function openLog(place: databases.Place, disk?: Disk, checkpointEvery: number = USUAL_CHECKPOINT): Log {
   const file = databases.prepare(place);

@@ -1,5 +1,4 @@
-/**
- * Converts events to rows and back: canonical bytes, the hash chain, and long texts stored separately by their hash. log.ts reads and writes the
+/** Converts events to rows and back: canonical bytes, the hash chain, and long texts stored separately by their hash. log.ts reads and writes the
  * rows. */
 import { hash } from 'node:crypto';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
@@ -45,8 +44,7 @@ export function rowOf(event: MimirEvent, prev: string): { readonly row: Row; rea
 const hashOf = (row: Omit<Row, 'hash'>): string =>
   hash('sha256', JSON.stringify([row.prev, row.session, row.seq, row.time, row.type, row.agent, row.data]));
 
-/**
- * The events of `rows`, consecutive rows of one session after `before`; with null they are a selection, and missing ones go unnoticed. Throws
+/** The events of `rows`, consecutive rows of one session after `before`; with null they are a selection, and missing ones go unnoticed. Throws
  * `LogFault` naming the first record that is missing or was changed. */
 export function* eventsOf(
   session: SessionId,

@@ -1,5 +1,4 @@
-/**
- * Opens files and folders inside the root and nothing else. `root.ts` judges names; this module judges what was really opened,
+/** Opens files and folders inside the root and nothing else. `root.ts` judges names; this module judges what was really opened,
  * through its descriptor, so that a link swapped in meanwhile has no effect. */
 import { constants, existsSync, readlinkSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
@@ -78,8 +77,7 @@ export async function realPlace(handle: FileHandle, place: string): Promise<stri
   return HAS_DESCRIPTOR_PATHS ? readlinkSync(`/proc/self/fd/${handle.fd}`) : realpath(place);
 }
 
-/**
- * The real path, relative to the root, that `name` leads to; its end need not exist. Links inside are followed, links to the
+/** The real path, relative to the root, that `name` leads to; its end need not exist. Links inside are followed, links to the
  * outside refused. Both names must be allowed, so that a link cannot give a protected file another name. */
 export function realName(root: Root, name: string, access: 'read' | 'write'): Result<string, string> {
   const byName = denied(root, name, access);

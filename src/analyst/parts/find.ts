@@ -11,8 +11,7 @@ const MOST_TERMS = 4;
 const MOST_SHOWN = 10;
 const BODY_LINES = 16;
 
-/**
- * What is looked for together: one identifier (`bar` of `Foo.bar`, with its owner, whose file or line holds the best definition), or all
+/** What is looked for together: one identifier (`bar` of `Foo.bar`, with its owner, whose file or line holds the best definition), or all
  * plain words, which are looked for by their stems, within names and in any case. */
 type Sought = ReturnType<typeof nameSought>;
 

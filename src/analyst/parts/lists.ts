@@ -302,8 +302,7 @@ function headText(counted: readonly Counted[]): string {
 /** `kind`: as its section is called; empty where the whole file is one. `use`: null when no use can be told from the name. */
 type Dependency = ReturnType<typeof declaredIn>[number];
 
-/**
- * How one kind of manifest is read. `opens`: the line that opens a section, its first group is the kind; null where the whole file is
+/** How one kind of manifest is read. `opens`: the line that opens a section, its first group is the kind; null where the whole file is
  * one. `closes`: the line that closes it; null where the line that opens it holds the names itself. `name`: a name in a line. */
 type Reader = (typeof MANIFESTS.manifests)[number];
 
@@ -348,8 +347,7 @@ function within(lines: readonly Hit[], { opens, closes }: Reader): readonly (rea
 /** Names under which libraries are imported where they differ. */
 const COMMANDS = new Map(Object.entries(MANIFESTS.commands));
 const IMPORTED_AS = new Map(Object.entries(MANIFESTS.importedAs));
-/**
- * How uses in a language look. `NAME` in a pattern is what the dependency is imported as. `names`: how its name becomes that: what is
+/** How uses in a language look. `NAME` in a pattern is what the dependency is imported as. `names`: how its name becomes that: what is
  * replaced in it, one after the other, by what. */
 const USES = new Map(Object.entries(MANIFESTS.uses));
 

@@ -15,8 +15,7 @@ const SEVERITIES = ['High', 'Medium', 'Low'] as const;
 /** Parts of the list that a task may ask for, each as a person reads it and by which words. */
 export const FOCUS = RISKS.focus.map((row) => ({ ...row, words: new RegExp(row.words, 'i') }));
 
-/**
- * A row of the documented list of risky patterns, `data/risks.json`, for ripgrep and JavaScript alike. A hit is a place to look, never a
+/** A row of the documented list of risky patterns, `data/risks.json`, for ripgrep and JavaScript alike. A hit is a place to look, never a
  * proof. `next`: what the following line (comments and blanks passed over) has to be. `look`: what a person should look at. `secret`: the
  * place is named, the line is not quoted. */
 type Risk = (typeof RISKS.risks)[number];
@@ -101,8 +100,7 @@ function isCode(risk: Risk, hit: syntax.Hit): boolean {
   return !isDefined && syntax.isInCode(hit, at);
 }
 
-/**
- * Whether a line is passed over, since it is in a comment over several lines or in a test module of Rust: their borders are searched in
+/** Whether a line is passed over, since it is in a comment over several lines or in a test module of Rust: their borders are searched in
  * each file that has a hit. */
 function* passedOver(suspects: readonly Suspect[]): Looking<(hit: syntax.Hit) => boolean> {
   const paths = [...new Set(suspects.map(({ hit }) => hit.path))].slice(0, MOST_CHECKED);

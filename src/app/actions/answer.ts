@@ -10,8 +10,7 @@ export const answerQuestion: Interaction & { readonly none: string } = {
 
 export type Answer = Pick<Extract<Command, { readonly do: 'answer' }>, 'allow' | 'scope' | 'text'>;
 
-/**
- * The commands that give one answer to every asker of a question who was shown. An approval for the session is sent
+/** The commands that give one answer to every asker of a question who was shown. An approval for the session is sent
  * once, since the run then approves equal questions; file changes are approved for each agent separately. */
 export function answerCommands({ first }: Question, shown: readonly string[], answer: Answer): readonly Command[] {
   const isShared = answer.scope !== 'once' && first.request.action !== 'write';

@@ -20,8 +20,7 @@ export const whyNotSpawn = (state: RunState, parent: AgentId): string | null =>
 export const childName = (name: string | null, role: string | null): string | null =>
   name === null || name === '' || role === null ? name : `${role.toLowerCase()}-${name}`;
 
-/**
- * The request of `spawn [ROLE] "PROMPT"` with its flags, the folder as typed. Throws an `Exit` (2) for wrong ones. Checked by hand: loading
+/** The request of `spawn [ROLE] "PROMPT"` with its flags, the folder as typed. Throws an `Exit` (2) for wrong ones. Checked by hand: loading
  * the schema would take most of the start of an agent's command. */
 export function readSpawn(args: Arguments): SpawnRequest {
   const [first = '', second] = args.words;

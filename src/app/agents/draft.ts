@@ -77,8 +77,7 @@ export const draftJson = ({ why, spending }: DraftResult): object => ({
 
 type ReopenResult = { readonly ok: true } | { readonly ok: false; readonly fault: Refusal };
 
-/**
- * Drafts, creates and deletes custom agents for a screen. `reopen` opens the project again, so that the next run has the new
+/** Drafts, creates and deletes custom agents for a screen. `reopen` opens the project again, so that the next run has the new
  * configuration; a created or deleted file stays even if the configuration is then faulty. */
 export const openAgentFiles = (
   context: () => DraftContext,

@@ -1,5 +1,4 @@
-/**
- * The client of a command about sessions: an agent reaches its run by its socket, a person the log and the sockets of runs. An agent's
+/** The client of a command about sessions: an agent reaches its run by its socket, a person the log and the sockets of runs. An agent's
  * command must start fast and has no state folder, so the person's side is loaded only for a person. */
 import { type AgentId, isBelow } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';

@@ -85,8 +85,7 @@ export async function lookAtCluster(config: Loaded): Promise<{ readonly ok: bool
   }
 }
 
-/**
- * Makes a run on another machine reachable as if it ran here; resolves with the end of that. Rejects with an `Exit` where there is no such run, or
+/** Makes a run on another machine reachable as if it ran here; resolves with the end of that. Rejects with an `Exit` where there is no such run, or
  * where it does not accept the person's key. */
 export async function reachElsewhere(
   { project, config }: { readonly project: ProjectPlace; readonly config: Loaded },

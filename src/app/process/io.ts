@@ -69,8 +69,7 @@ export function openIo(env: Io['env']): Io {
 const MAX_BUFFERED_BYTES = 65_536;
 const BUFFER_MS = 16;
 
-/**
- * Buffers output for a moment and writes it at once: each write to a pipe wakes its reader, which takes longer than everything else
+/** Buffers output for a moment and writes it at once: each write to a pipe wakes its reader, which takes longer than everything else
  * about a line. Other output in between keeps its place. `flushOutput` writes the rest before the program ends. */
 function bufferOutput(stdout: NodeJS.WriteStream): void {
   if (stdout.writableCorked === 0) {

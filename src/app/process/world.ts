@@ -61,8 +61,7 @@ export function newSession(): SessionId {
 
 const SAME_PRESS_MS = 100;
 
-/**
- * Handles Ctrl-C, SIGTERM and SIGHUP of a command without a screen. The first one calls `stop`, so that the run can be resumed; a
+/** Handles Ctrl-C, SIGTERM and SIGHUP of a command without a screen. The first one calls `stop`, so that the run can be resumed; a
  * second one ends the program at once. npm delivers a terminal's Ctrl-C twice: within 100 ms it counts once. */
 export function watchSignals(stop: (signal: EndSignal) => void): { received(): EndSignal | null; end(): void } {
   let got: EndSignal | null = null;

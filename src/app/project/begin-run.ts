@@ -63,8 +63,7 @@ export interface RunDefaults {
     Pick<RunOptions, 'repository'>;
 }
 
-/**
- * `served` resolves with null once other processes can connect, or with the reason why they cannot; `undelivered` at the end of the run with a
+/** `served` resolves with null once other processes can connect, or with the reason why they cannot; `undelivered` at the end of the run with a
  * sentence for each notification that could not be delivered, and for transcripts that could not be kept. */
 export type ServedRun = Run & {
   readonly served: Promise<string | null>;

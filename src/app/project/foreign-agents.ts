@@ -54,8 +54,7 @@ export function foreignFor(run: ForeignRun): ForeignModels {
 /** How long an agent that is only asked what it is may take for each answer. */
 const PATIENCE_MS = 10_000;
 
-/**
- * What an agent says of itself and its protocol when it is started as in a run, but in an empty folder and for no task. A fault, in words, where it
+/** What an agent says of itself and its protocol when it is started as in a run, but in an empty folder and for no task. A fault, in words, where it
  * cannot be used. */
 export async function askForeign(
   { root, places }: ProjectPlace,

@@ -91,8 +91,7 @@ function allHere({ root, places }: ProjectPlace, trusted: boolean) {
 const asShown = (template: Template): Template =>
   template.info.from.startsWith(`${OWN}/`) ? { ...template, info: { ...template.info, from: OWN } } : template;
 
-/**
- * Saves a plan as a new file in the project's `.mimir/plans` (0644), whole or not at all, never over another; a trusted
+/** Saves a plan as a new file in the project's `.mimir/plans` (0644), whole or not at all, never over another; a trusted
  * project stays trusted. Values that equal the role's defaults are left out, so that later configuration applies. */
 export function saveTemplate(
   project: ProjectPlace,

@@ -1,5 +1,4 @@
-/**
- * Opens the pull request of an ended run: one branch with the changes of the run, one request. Each step is recorded before and
+/** Opens the pull request of an ended run: one branch with the changes of the run, one request. Each step is recorded before and
  * after, so that doing it again continues where a crash cut it off and makes neither a second time. */
 import { hash } from 'node:crypto';
 import type { Loaded } from '../../config/index.ts';
@@ -29,8 +28,7 @@ export interface Publishing {
   whyNot(signal: AbortSignal): Promise<string | null>;
   /** The request as it would be made now, or why there can be none. Changes nothing. */
   preview(session: SessionId, signal: AbortSignal): Promise<Result<RequestPreview, string>>;
-  /**
-   * Makes what was shown as `digest`, and gives its address; refused if anything has changed since. A rule that denies it is
+  /** Makes what was shown as `digest`, and gives its address; refused if anything has changed since. A rule that denies it is
    * recorded. `heard` gets each recorded event. */
   send(order: SendOrder, signal: AbortSignal): Promise<Result<Sent, string>>;
 }

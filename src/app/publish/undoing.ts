@@ -167,8 +167,7 @@ async function reachedOrExit(project: ProjectPlace, session: SessionId): Promise
   }
 }
 
-/**
- * Closes the reviews that have passed: they say nothing about the project as it is now. What was changed by hand after reviews of written
+/** Closes the reviews that have passed: they say nothing about the project as it is now. What was changed by hand after reviews of written
  * changes belongs to the run as a whole. `what`: `changes were undone`. */
 export function reviewsAgain({ gates, session }: RunState, what: string): readonly EventBody[] {
   const passed = gates.filter(({ open, trigger }) => open && (trigger === 'always' || trigger === 'on-write'));

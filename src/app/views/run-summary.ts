@@ -185,8 +185,7 @@ export function authorsLeft({ agents, authored = [] }: RunState): readonly Agent
   return [...agents.values()].filter(({ id }) => left.has(id));
 }
 
-/**
- * The answer of a run as Markdown: its report, or where it was cut off why, and what its agents had answered. Empty before.
+/** The answer of a run as Markdown: its report, or where it was cut off why, and what its agents had answered. Empty before.
  * `isTold`: the reason stands above it. */
 export function answerText(state: RunState, isTold = false): string {
   const { finished, agents } = state;

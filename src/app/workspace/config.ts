@@ -67,8 +67,7 @@ export interface ProjectConfig {
   readonly trust: ProjectTrust;
 }
 
-/**
- * The configuration including the project's own part if it is trusted as it is now; without trust only its restrictions
+/** The configuration including the project's own part if it is trusted as it is now; without trust only its restrictions
  * apply. `record` binds a folder listed under `trust:` to its present content; `look` writes nothing. */
 export function readConfig(project: ProjectPlace, env: Environment, flags: ConfigFlags, how: How): LoadResult {
   const load: Load = (trusted) => {
@@ -130,8 +129,7 @@ export function trustLine({ state, problem }: Pick<ProjectTrust, 'state' | 'prob
 /** In Mimir's own checkout, `.mimir` holds the defaults. */
 const isOwn = ({ root }: ProjectPlace): boolean => realpathSync(packageRoot()) === root;
 
-/**
- * Keeps a project trusted when Mimir itself changes `file`: call it before the change and the returned function after
+/** Keeps a project trusted when Mimir itself changes `file`: call it before the change and the returned function after
  * it. That trusts the new content, unless another file changed too; false if the project was not trusted before. */
 export function preserveTrust(project: ProjectPlace, listed: readonly string[], file: string): () => boolean {
   const { problem, state } = trustOf(project, listed);

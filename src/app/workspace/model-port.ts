@@ -8,8 +8,7 @@ import { ALIASES } from '../../policy/index.ts';
 import { world } from '../process/index.ts';
 import { foreignAgents, listedAgents } from './foreign.ts';
 
-/**
- * `pace`: `readable` streams the analyst's text at a rate that people can follow. `agents`: those of other programs, by default only as
+/** `pace`: `readable` streams the analyst's text at a rate that people can follow. `agents`: those of other programs, by default only as
  * models that can be chosen. */
 export const portOf = (
   config: Loaded,

@@ -1,5 +1,4 @@
-/**
- * Removes configured secrets from this process's environment, so that no program inherits them. The initial environment stays readable for programs
+/** Removes configured secrets from this process's environment, so that no program inherits them. The initial environment stays readable for programs
  * of the same user (`/proc/PID/environ`); if no sandbox prevents that, Mimir restarts itself without the secrets. */
 import { messageOf } from '../../domain/result.ts';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
@@ -73,8 +72,7 @@ const [KEY_BYTES, START_BYTES, TAG_BYTES] = [32, 12, 16];
 /** Milliseconds after which an unread file is removed. */
 const EXPIRY_MS = 60_000;
 
-/**
- * Encrypts values into a file below `folder` and returns its path and key. The receiver reads it once and deletes it;
+/** Encrypts values into a file below `folder` and returns its path and key. The receiver reads it once and deletes it;
  * without the key the file of a killed process is useless. Throws if it cannot be written. */
 function writeSealed(folder: string, values: Readonly<Record<string, string>>): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -118,8 +116,7 @@ function sweep(folder: string): void {
   }
 }
 
-/**
- * Called before anything of a project runs. If no sandbox works, restarts the program without its keys and does not
+/** Called before anything of a project runs. If no sandbox works, restarts the program without its keys and does not
  * return. Otherwise returns the sandbox that was tried, or null if none was needed; a success is remembered until the
  * next boot, since the trial is slow. Rejects with an `Exit` if the keys cannot be removed. */
 export async function startClean(project: ProjectPlace, rules: Rules): Promise<TriedSandbox | null> {

@@ -89,8 +89,7 @@ export const dayLedgerFor = (rules: Rules, stateDir: string): DayLedger | null =
     ? null
     : exitOnFault(() => openDayLedger(stateDir, () => world.now()));
 
-/**
- * A finished session in the form of a live one: all events at once, and no commands. `recorded` gives its events in order, anew on each iteration,
+/** A finished session in the form of a live one: all events at once, and no commands. `recorded` gives its events in order, anew on each iteration,
  * possibly without outputs; `at` reads one event whole. If the log has no end, running agents are shown as interrupted. */
 export function pastRun(session: SessionId, recorded: Iterable<MimirEvent>, at: NonNullable<Controls['at']>): Controls {
   const end = endOf(session, recorded);
@@ -137,8 +136,7 @@ export const newestResumable = (all: readonly SessionSummary[]): SessionSummary 
       draft !== true && (state === 'stopped' || (state === 'finished' && ended?.status === 'failed')),
   );
 
-/**
- * Why a session cannot be resumed, or null. A failed run can be resumed, for example with a higher limit; any run can
+/** Why a session cannot be resumed, or null. A failed run can be resumed, for example with a higher limit; any run can
  * with a message. Throws an `Exit` if its log is damaged: resuming from an older copy would repeat work. */
 export function whyNotResume(
   from: ResumeContext,

@@ -89,8 +89,7 @@ async function requireYes(file: string, io: cli.Io): Promise<void> {
   if (!cli.IS_YES.test(typed?.trim() ?? '')) throw new cli.Exit(cli.EXIT.notApproved, 'Nothing was deleted.');
 }
 
-/**
- * Creates an agent from a sentence, which a model turns into a draft; returns the exit code. Without a sentence or a model a person at the
+/** Creates an agent from a sentence, which a model turns into a draft; returns the exit code. Without a sentence or a model a person at the
  * terminal is asked for each field. */
 async function create(sentence: string, project: ProjectPlace, args: cli.Arguments, io: cli.Io): Promise<number> {
   const wanted = wantedBy(args, project, io);

@@ -31,8 +31,7 @@ async function events(args: Arguments, io: Io): Promise<number> {
   });
 }
 
-/**
- * Prints the log of the session whose id begins with `word` (default: the newest); false if there is none. The log is loaded here only, because an
+/** Prints the log of the session whose id begins with `word` (default: the newest); false if there is none. The log is loaded here only, because an
  * agent's command cannot reach it. */
 async function printedLog(word: string | undefined, args: Arguments, io: Io): Promise<boolean> {
   const { eventsOf, openReader, projectOf, sessionOf } = await import('../../app/workspace/index.ts');

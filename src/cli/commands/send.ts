@@ -1,5 +1,4 @@
-/**
- * `mimir send`: sends a message to any session by its id or name. An agent passes it to its run;
+/** `mimir send`: sends a message to any session by its id or name. An agent passes it to its run;
  * a person's message is stored first, so it survives whatever happens to the run, and the run is notified. */
 import type { Delivery } from '../../ports/controls.ts';
 import { type Arguments, wrongUse } from '../../app/process/index.ts';

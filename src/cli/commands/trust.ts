@@ -1,5 +1,4 @@
-/**
- * `mimir trust`: shows what a project wants to add besides restrictions, and what changed since it was trusted; the person
+/** `mimir trust`: shows what a project wants to add besides restrictions, and what changed since it was trusted; the person
  * trusts exactly that. Trust applies to the content: config/trust/record.ts. */
 import { type Arguments, EXIT, Exit, sanitise, type Io } from '../../app/process/index.ts';
 import { nestedFolders, type ProjectTrust, takeTrust } from '../../config/index.ts';

@@ -43,8 +43,7 @@ export function readLayer(
   return ok({ layer: layerOf(name, file, tree, settings), notes });
 }
 
-/**
- * What of a layer's file may be remembered: plain JSON, and nothing else than these decide of it. `trusted`: may a project's
+/** What of a layer's file may be remembered: plain JSON, and nothing else than these decide of it. `trusted`: may a project's
  * file say what it prefers? */
 export function judgeLayer(
   name: LayerName,
@@ -181,8 +180,7 @@ export const NAMES_SECRET: readonly string[] = ['apiKeyEnv', 'secretEnv', 'botTo
 const NAMES_VARIABLE: ReadonlySet<PropertyKey> = new Set([...NAMES_SECRET, 'env', 'passthrough', 'inheritEnvironment']);
 const ADDRESSES: ReadonlySet<PropertyKey> = new Set(['baseUrl', 'url', 'server']);
 
-/**
- * A key may stand where the name of its variable belongs, a password in an address, and either where keys and values belong: such
+/** A key may stand where the name of its variable belongs, a password in an address, and either where keys and values belong: such
  * values are never repeated. */
 function secretly(issue: z.core.$ZodIssue, value: unknown): string | null {
   const [, ...below] = issue.path;

@@ -1,5 +1,4 @@
-/**
- * Merges layers into one value per key. Restrictions are combined on a lattice, so that the order of layers does not matter and
+/** Merges layers into one value per key. Restrictions are combined on a lattice, so that the order of layers does not matter and
  * none can loosen another; the package's defaults apply where no layer sets a key, and bound what a project alone may set. */
 import { type Layer as LayerName, type Reason, reasonText } from '../../domain/reason.ts';
 import type { Layer } from './layer.ts';

@@ -1,5 +1,4 @@
-/**
- * Parse results of the package's own files: empty in a checkout, filled in the bundle (prepare.ts), so that a start parses only the
+/** Parse results of the package's own files: empty in a checkout, filled in the bundle (prepare.ts), so that a start parses only the
  * person's files. The key includes the whole text, so a changed file is parsed again. */
 import type { Role } from '../../domain/agents/role.ts';
 import type { Tree } from './tree.ts';

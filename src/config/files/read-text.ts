@@ -1,5 +1,4 @@
-/**
- * Reads a configuration file of unknown origin: regular files only, never a pipe, at most the limit plus one byte, UTF-8 only. Parsing is
+/** Reads a configuration file of unknown origin: regular files only, never a pipe, at most the limit plus one byte, UTF-8 only. Parsing is
  * left to others. */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,4 @@
-/**
- * Parses a configuration file into a plain tree with the place of every key. It accepts a small part of YAML: one document, maps, lists and
+/** Parses a configuration file into a plain tree with the place of every key. It accepts a small part of YAML: one document, maps, lists and
  * scalars of the 1.2 core schema. The schema defines the keys. */
 import { isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, type Pair, parseAllDocuments } from 'yaml';
 import { fail, ok, type Result } from '../../domain/result.ts';

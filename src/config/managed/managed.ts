@@ -1,5 +1,4 @@
-/**
- * The managed layer: an administrator's files below `/etc/mimir`. Nothing can move that path, and a file that anyone else could have written
+/** The managed layer: an administrator's files below `/etc/mimir`. Nothing can move that path, and a file that anyone else could have written
  * is refused, never skipped. layer.ts and merge.ts interpret the files. */
 import { lstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
@@ -77,8 +76,7 @@ function policyFiles(root: string): Result<readonly string[], readonly texts.Con
   return ok([...(above.value.includes('policy.yml') ? [path.join(root, 'policy.yml')] : []), ...files]);
 }
 
-/**
- * Files beside the policy that look like one but are not read: backups of editors and packages (`policy.yml.bak`), hidden files. Empty if a
+/** Files beside the policy that look like one but are not read: backups of editors and packages (`policy.yml.bak`), hidden files. Empty if a
  * folder cannot be listed; `readManaged` reports that. */
 export function passedOver(root: string): readonly string[] {
   return [root, path.join(root, 'policy.d')].flatMap((folder) => {
@@ -102,8 +100,7 @@ function misnamedIn(folder: string, name: string): texts.ConfigFault {
   return texts.fileFault(path.join(folder, name), texts.OTHER_NAME, remedy);
 }
 
-/**
- * The metadata of the managed files as one text, equal while nobody changed any file. It includes the folders, to detect new files, and takes
+/** The metadata of the managed files as one text, equal while nobody changed any file. It includes the folders, to detect new files, and takes
  * a few microseconds for each. */
 export function managedMark(root: string, files: readonly string[]): string {
   const top = markOf(root);

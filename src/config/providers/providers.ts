@@ -1,5 +1,4 @@
-/**
- * The providers that can be used: the built-in ones with keys from the environment, and those of the user's file. Keys are read here and kept
+/** The providers that can be used: the built-in ones with keys from the environment, and those of the user's file. Keys are read here and kept
  * in memory only. Policy decides what is allowed, and is asked here. */
 import { defined } from '../../domain/result.ts';
 import type { Millis } from '../../domain/ids.ts';

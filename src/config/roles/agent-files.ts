@@ -1,5 +1,4 @@
-/**
- * Custom agents as files: validates and serialises a new one, and lists the files of the person's and the project's folders. Commands write the
+/** Custom agents as files: validates and serialises a new one, and lists the files of the person's and the project's folders. Commands write the
  * files; role-file.ts and roles.ts turn them into roles. */
 import path from 'node:path';
 import type { AgentText } from '../../domain/agents/form.ts';

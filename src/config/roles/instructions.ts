@@ -1,5 +1,4 @@
-/**
- * A project's instruction files: read only for a trusted project, only at its root, only regular files, cut to a budget. They are conventions
+/** A project's instruction files: read only for a trusted project, only at its root, only regular files, cut to a budget. They are conventions
  * for the work and cannot change any of Mimir's rules. */
 import { lstatSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,4 @@
-/**
- * Parses one role file, Markdown with front matter or JSON. A role is data: a name, a prompt and a set of tools; unknown tools are dropped with a
+/** Parses one role file, Markdown with front matter or JSON. A role is data: a name, a prompt and a set of tools; unknown tools are dropped with a
  * note. roles.ts decides where files are searched and which may replace others. */
 import { z } from 'zod';
 import { defaultIterations, MOST_ITERATIONS, type Role } from '../../domain/agents/role.ts';

@@ -1,5 +1,4 @@
-/**
- * The roles of a run, from the package, the administrator, the user and a trusted project, with the settings applied. Policy decides which
+/** The roles of a run, from the package, the administrator, the user and a trusted project, with the settings applied. Policy decides which
  * may be used. A project's roles are read strictly, under names that cannot be mistaken for another role's. */
 import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -108,8 +107,7 @@ export function isRoleFile(file: string): boolean {
 const projectFiles = (folder: RoleFolder): readonly string[] =>
   roleFiles(folder.directory).filter((file) => isRoleFile(shownFile(folder, file)));
 
-/**
- * The roles of the folders, in their order. A user's file may replace a built-in role of the same name with the same or fewer tools; an
+/** The roles of the folders, in their order. A user's file may replace a built-in role of the same name with the same or fewer tools; an
  * administrator's may replace any; only an organisation may describe one of its mandatory reviews (`forced`); a project's replaces none. */
 function readRoles(
   folders: readonly RoleFolder[],
@@ -292,8 +290,7 @@ function restricted(role: Role, names: readonly string[]): Role {
   return { ...role, tools, capabilities };
 }
 
-/**
- * True in a checkout of Mimir, whose `.mimir` has the defaults: they must not count as a project's settings. Another copy than the running
+/** True in a checkout of Mimir, whose `.mimir` has the defaults: they must not count as a project's settings. Another copy than the running
  * one counts while its defaults are the same to the byte, so that skipping them changes no rule. */
 export function isItself(packageRoot: string, projectRoot: string): boolean {
   if (realpathSync(packageRoot) === realpathSync(projectRoot)) return true;

@@ -4,8 +4,7 @@ import { z } from 'zod';
 /** `restriction`: any layer may tighten it. `preference`: the nearest layer's value. `grant`: never set by a project. */
 export type Kind = 'restriction' | 'preference' | 'grant' | 'managed only';
 
-/**
- * How values of several layers are merged. `each`: all lists are kept, and a value must be in every one. `highest`: the value of the layer with
+/** How values of several layers are merged. `each`: all lists are kept, and a value must be in every one. `highest`: the value of the layer with
  * the most authority. A list: the values from loose to strict; the strictest counts. Restrictions do not depend on the order of layers. */
 export type Merge = 'first' | 'highest' | 'min' | 'and' | 'or' | 'each' | 'union' | readonly string[];
 

@@ -1,5 +1,4 @@
-/**
- * The configuration schema: one row per key with its type and bounds, which layers may set it, how values of several layers are merged, and the
+/** The configuration schema: one row per key with its type and bounds, which layers may set it, how values of several layers are merged, and the
  * sentence that documents it. Defaults are in `.mimir/config.yml`. It is strict: a key without a row is unknown, and no value is converted. */
 import { z } from 'zod';
 import { MOST_ITERATIONS } from '../../domain/agents/role.ts';

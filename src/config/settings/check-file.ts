@@ -1,5 +1,4 @@
-/**
- * Checks one file of settings by itself, as a file of a given layer over the package's defaults: for authors of policies and their CI. Other
+/** Checks one file of settings by itself, as a file of a given layer over the package's defaults: for authors of policies and their CI. Other
  * layers of this machine and the file's owner are ignored. */
 import path from 'node:path';
 import type { Layer } from '../../domain/reason.ts';

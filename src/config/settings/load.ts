@@ -1,5 +1,4 @@
-/**
- * Loads the configuration of a run: merges layers into rules, roles, prompts and preferences. Invalid input is a list of faults with file, line
+/** Loads the configuration of a run: merges layers into rules, roles, prompts and preferences. Invalid input is a list of faults with file, line
  * and remedy, and then nothing may run. Only this file of the configuration reads the environment. */
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';

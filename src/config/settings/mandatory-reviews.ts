@@ -1,5 +1,4 @@
-/**
- * The rules of mandatory reviews: united over all layers by name, so that no layer can remove one, weaken it or unpin its model. Whether they can
+/** The rules of mandatory reviews: united over all layers by name, so that no layer can remove one, weaken it or unpin its model. Whether they can
  * run is checked before anything else does. */
 import type { OnFailure, Trigger } from '../../domain/agents/agent.ts';
 import { placeText, type Reason, reasonText } from '../../domain/reason.ts';

@@ -1,5 +1,4 @@
-/**
- * Resolves model names in the configuration to canonical ids. An unknown name is a fault, since a typo must neither widen nor
+/** Resolves model names in the configuration to canonical ids. An unknown name is a fault, since a typo must neither widen nor
  * empty a list; lists that allow no model are a fault too. */
 import { type Budget, withoutAbsent } from '../../domain/budget.ts';
 import { ModelId } from '../../domain/ids.ts';

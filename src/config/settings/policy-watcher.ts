@@ -1,5 +1,4 @@
-/**
- * Watches the administrator's files during a run. Tighter rules apply at once; looser ones wait for the next start. An unreadable or missing
+/** Watches the administrator's files during a run. Tighter rules apply at once; looser ones wait for the next start. An unreadable or missing
  * file pauses the run, and so does a change of rules that are fixed at the start of a run (paths, endpoints), until it is resumed. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -161,8 +161,7 @@ function asBudget(limitAt: (limit: Limit) => Holding | undefined, values: Values
   };
 }
 
-/**
- * Within one layer a role's limit replaces the general limit on agents; over several layers the tightest counts. So a file may give its oracle
+/** Within one layer a role's limit replaces the general limit on agents; over several layers the tightest counts. So a file may give its oracle
  * more than other roles, but never more than another file allows. */
 function roleBudgets(layers: readonly Layer[], values: Values): Rules['roleBudgets'] {
   const roles = new Set(layers.flatMap(({ settings }) => Object.keys(settings.budgets?.role ?? {})));

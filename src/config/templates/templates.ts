@@ -1,5 +1,4 @@
-/**
- * Plan templates: plans with a name, a description and arguments that fill `{{slots}}` in texts. Finds, reads, fills and writes them; the callers
+/** Plan templates: plans with a name, a description and arguments that fill `{{slots}}` in texts. Finds, reads, fills and writes them; the callers
  * decide which count and what to do with the plan. */
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -328,8 +327,7 @@ export function parsePlanText(text: string, file: string): Result<unknown, strin
   return tree.ok ? ok(plainOf(tree.value)) : fail(faultText(tree.fault));
 }
 
-/**
- * Quoted texts stay on one line, because the library writes some multi-line ones that it reads back differently. Characters that files may not
+/** Quoted texts stay on one line, because the library writes some multi-line ones that it reads back differently. Characters that files may not
  * have are escaped. */
 export function stringifyYaml(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false });

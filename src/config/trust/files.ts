@@ -1,5 +1,4 @@
-/**
- * The files of a project that configure Mimir or instruct agents: all below `.mimir`, role files of other programs, instruction files. Reads them
+/** The files of a project that configure Mimir or instruct agents: all below `.mimir`, role files of other programs, instruction files. Reads them
  * once and within limits; refuses links, so that no outside file becomes trusted. Also stores the record of trust. */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -25,8 +24,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_TEXT = 64 * 1024;
 const DEEPEST = 8;
 
-/**
- * All these files in a fixed order. `own` is Mimir's own checkout, whose `.mimir` has the defaults. Fails if a file or folder cannot be read
+/** All these files in a fixed order. `own` is Mimir's own checkout, whose `.mimir` has the defaults. Fails if a file or folder cannot be read
  * completely: then nothing of the project may be trusted. */
 export function trustFiles(root: string, own: boolean): Result<readonly TrustFile[], string> {
   const found: TrustFile[] = [];

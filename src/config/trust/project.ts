@@ -12,8 +12,7 @@ export interface Project {
   readonly by: '.mimir' | '.git' | 'directory';
 }
 
-/**
- * The nearest directory from `cwd` upwards with `.mimir` or `.git`; `cwd` itself if there is none. The search ends before the home directory,
+/** The nearest directory from `cwd` upwards with `.mimir` or `.git`; `cwd` itself if there is none. The search ends before the home directory,
  * which is never a project, and at the border of the file system. */
 export function findProject(cwd: string, home: string): Result<Project, ConfigFault> {
   const start = realDirectory(cwd);

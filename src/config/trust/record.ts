@@ -1,5 +1,4 @@
-/**
- * Trust of a project: what it would add, whether exactly that was trusted, and what has changed since. Trust is bound to the folder and to the
+/** Trust of a project: what it would add, whether exactly that was trusted, and what has changed since. Trust is bound to the folder and to the
  * content of all files that configure Mimir; nothing is inherited from a parent folder. */
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
@@ -120,8 +119,7 @@ function wordFor(before: Side, after: Side): string {
 
 // Which projects the person trusts in advance: those listed under `trust` in their configuration, with all folders below them.
 
-/**
- * Compares real paths component by component. The home directory and its parents would trust every download, so they are ignored, like relative
+/** Compares real paths component by component. The home directory and its parents would trust every download, so they are ignored, like relative
  * paths and missing folders. `notes`: ignored entries, one line each, with the reason. */
 export function trustOf(projectRoot: string, entries: readonly string[], home: string) {
   const project = realOf(projectRoot) ?? projectRoot;

@@ -148,8 +148,7 @@ export type SpawnRequest = z.output<typeof SpawnRequest>;
 // Mandatory reviews: roles that an organisation's rules run whatever a plan contains. In a plan they are locked nodes, derived from the
 // rules and never from a draft. Policy decides which there are.
 
-/**
- * `on-write`: after each task that changed files, before its dependants; `on-commit`: before each commit; `always`: once after all tasks,
+/** `on-write`: after each task that changed files, before its dependants; `on-commit`: before each commit; `always`: once after all tasks,
  * and in a run without a plan after each batch of work; `manual`: when a person starts it. */
 export const TRIGGERS = ['always', 'on-write', 'on-commit', 'manual'] as const;
 export type Trigger = (typeof TRIGGERS)[number];

@@ -1,5 +1,4 @@
-/**
- * The first turn of an agent: its own task, the person's task as context, and the findings of its dependencies. Foreign texts are enclosed
+/** The first turn of an agent: its own task, the person's task as context, and the findings of its dependencies. Foreign texts are enclosed
  * in tags that none of them contains. Pure. */
 import { plainLine } from '../text/text.ts';
 import type { Finding, WorkOrder } from './agent.ts';

@@ -1,5 +1,4 @@
-/**
- * The form by which a model drafts a custom agent, and the parsing of its answer: untrusted text, limited in size and in access.
+/** The form by which a model drafts a custom agent, and the parsing of its answer: untrusted text, limited in size and in access.
  * config/roles/agent-files.ts checks whether it is a valid agent file. */
 import { z } from 'zod';
 import { fail, ok, type Result } from '../result.ts';

@@ -1,5 +1,4 @@
-/**
- * Whose each changed line of a run is. The acts on a file are replayed in the order of the log, from its content at the start to its
+/** Whose each changed line of a run is. The acts on a file are replayed in the order of the log, from its content at the start to its
  * content now. What changed between two acts is the person's. Pure: contents and the final hunks come from the caller. */
 import type { FileVersion, VersionChange } from './changes.ts';
 import type { AgentId } from '../ids.ts';
@@ -107,8 +106,7 @@ function stepsOf({ start, now, acts }: FileHistory): readonly AuthoredStep[] {
   return steps;
 }
 
-/**
- * The authors of a file's final hunks. `textOf` gives null for what is not shown as lines; `ranges` are the hunks between the contents at
+/** The authors of a file's final hunks. `textOf` gives null for what is not shown as lines; `ranges` are the hunks between the contents at
  * the start and now. */
 export function authorsOf(
   history: FileHistory,
@@ -172,8 +170,7 @@ function replayed(contents: readonly (readonly string[])[], steps: readonly Auth
   return { start, now, removed };
 }
 
-/**
- * The parts of a hunk. git may take another of several equal lines for the one that changed than the replay did; such a line is given to the
+/** The parts of a hunk. git may take another of several equal lines for the one that changed than the replay did; such a line is given to the
  * others of its hunk, or else to whoever changed the file last. */
 function partsOf(
   { from, to }: HunkRange,

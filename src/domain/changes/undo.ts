@@ -31,8 +31,7 @@ export interface FileWithout {
   readonly left: readonly LeftChange[];
 }
 
-/**
- * What was changed last is taken back as a whole, so that the lines of earlier agents that it replaced return; the rest by hunks. `now` is the
+/** What was changed last is taken back as a whole, so that the lines of earlier agents that it replaced return; the rest by hunks. `now` is the
  * content that the hunks lead to, null for no file. Undefined where it is another one. */
 export function fileWithout(file: AuthoredFile, now: string | null, undone: Undone): FileWithout | undefined {
   if (undone.hunk !== undefined) return contentWithout(file, now, undone);

@@ -1,5 +1,4 @@
-/**
- * Applies one edit to a plan: the plan becomes a draft that is changed and checked by the same rules as a new plan. Also the text of an
+/** Applies one edit to a plan: the plan becomes a draft that is changed and checked by the same rules as a new plan. Also the text of an
  * edit in the log. */
 import { MAIN } from '../agents/role.ts';
 import { formatLimit } from '../budget.ts';

@@ -1,5 +1,4 @@
-/**
- * Calibration of estimates from earlier runs: the ratio of actual to estimated use, by role and model. The store keeps the samples;
+/** Calibration of estimates from earlier runs: the ratio of actual to estimated use, by role and model. The store keeps the samples;
  * estimate.ts makes ranges of them. */
 import type { ModelId, RoleName } from '../ids.ts';
 
@@ -74,8 +73,7 @@ function oneLearned(of: Pick<Learned, 'role' | 'model'>, samples: readonly Sampl
   };
 }
 
-/**
- * From the 10th to the 90th percentile of the ratios; each run has one vote. Two imagined runs, as extreme as any seen and as the
+/** From the 10th to the 90th percentile of the ratios; each run has one vote. Two imagined runs, as extreme as any seen and as the
  * assumption without experience, widen the spread of a short history; among hundreds they have no effect. */
 function spreadOf(runs: readonly (readonly number[])[]): Spread {
   const each = (share: number): readonly number[] => sorted(runs.map((own) => percentile(sorted(own), share)));

@@ -1,5 +1,4 @@
-/**
- * Checks a draft and makes a sound plan: ids, roles, models, tools, budgets, dependencies. All faults are reported at once. The context
+/** Checks a draft and makes a sound plan: ids, roles, models, tools, budgets, dependencies. All faults are reported at once. The context
  * decides which models and roles are allowed. */
 import { z } from 'zod';
 import type { MandatoryReview, ModelChoice } from '../agents/agent.ts';
@@ -326,8 +325,7 @@ function idAt(json: unknown, path: readonly PropertyKey[]): string | null {
 
 const CYCLES_NAMED = 5;
 
-/**
- * Orders `ids` as written, with dependencies first. Unknown dependencies are ignored. Each of `cycles` is a path that ends where it begins;
+/** Orders `ids` as written, with dependencies first. Unknown dependencies are ignored. Each of `cycles` is a path that ends where it begins;
  * there are none when `order` is sound. */
 function orderOf<Id extends string>(ids: readonly Id[], needsOf: (id: Id) => readonly Id[]) {
   const left = new Set(ids);
@@ -361,8 +359,7 @@ function orderOf<Id extends string>(ids: readonly Id[], needsOf: (id: Id) => rea
 // The form by which a model is asked for a plan, and the parsing of its answer. Every property is required and no other allowed, as
 // structured output demands; null stands for an omitted value.
 
-/**
- * `roles`, `models` and `efforts` are the allowed values. Without models every task gets its role's own; the same holds for efforts. `trees`:
+/** `roles`, `models` and `efforts` are the allowed values. Without models every task gets its role's own; the same holds for efforts. `trees`:
  * whether tasks may work in trees of their own. */
 export function plannerForm(
   roles: readonly string[],
@@ -398,8 +395,7 @@ export function plannerForm(
   return z.strictObject({ reason: z.string().describe('One sentence: why split, or why not.'), tasks: z.array(task) });
 }
 
-/**
- * The plan in a model's answer, without null properties. Undefined when there is none, or more than one. Only a person may decide that two
+/** The plan in a model's answer, without null properties. Undefined when there is none, or more than one. Only a person may decide that two
  * tasks that change the same files take turns. */
 export function planIn(answer: string): unknown {
   const plan = objectIn(answer, 'tasks');

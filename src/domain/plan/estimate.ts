@@ -91,8 +91,7 @@ const learnedOf = ({ role, model }: PlanTask, all: readonly Learned[]): Learned 
   all.find((one) => one.role === role && one.model === null) ??
   all.find((one) => one.role === null);
 
-/**
- * What a plan will use, with its mandatory reviews. Estimates of one run err together, so both ends are sums of all low and all high ends;
+/** What a plan will use, with its mandatory reviews. Estimates of one run err together, so both ends are sums of all low and all high ends;
  * the seconds are the schedule under `maxParallel` with all low, likely or high times. */
 export function totalRange(plan: SoundPlan, choices: Pick<PlanChoices, 'learned'>, maxParallel: number): Expected {
   const ranges = plan.tasks.map((task) => rangeOf(task, choices));
@@ -193,8 +192,7 @@ const MEANINGS: Readonly<Record<VariantName, string>> = {
   best: 'Strongest allowed model for each task',
 };
 
-/**
- * Cheap, balanced and best, in this order, each deterministic for equal plans and choices.
+/** Cheap, balanced and best, in this order, each deterministic for equal plans and choices.
  *
  * - **cheap**: the model that costs least for the estimated tokens of the task. Among equal prices the present model stays, then
  *   the higher grade, then the first of the choices. A task whose model has no known price keeps it.

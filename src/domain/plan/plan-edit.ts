@@ -37,8 +37,7 @@ export const PlanEdit = z.discriminatedUnion('is', [
     writes: Globs.exactOptional(),
   }),
   z.strictObject({ is: z.literal('drop'), task }),
-  /**
-   * One task becomes several, each with the role, model, tools and a share of the estimate; all need what it needed, and what needed it needs the
+  /** One task becomes several, each with the role, model, tools and a share of the estimate; all need what it needed, and what needed it needs the
    * last one, or all of them where they don't wait for each other. The first keeps the id. `inOrder`: each waits for the one before. */
   z.strictObject({
     is: z.literal('split'),

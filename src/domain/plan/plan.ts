@@ -1,5 +1,4 @@
-/**
- * The stages of a plan: written by a model or a person (`DraftPlan`, both spellings) -> checked against roles, models and limits
+/** The stages of a plan: written by a model or a person (`DraftPlan`, both spellings) -> checked against roles, models and limits
  * (`SoundPlan`, see check-plan.ts) -> approved (a digest over exactly what was shown; every agent start compares it). */
 import { z } from 'zod';
 import { MandatoryReview, ModelChoice } from '../agents/agent.ts';
@@ -40,8 +39,7 @@ const PlanTask = z.strictObject({
   dependsOn: TaskIds,
   /** Globs of the files that it may change (glob.ts): `**` is the whole project, none is nothing. */
   writes: Globs,
-  /**
-   * Tasks that it waits for, whatever their outcome, because both may change the same files, with the reason: `both may change src/**`. Made by the
+  /** Tasks that it waits for, whatever their outcome, because both may change the same files, with the reason: `both may change src/**`. Made by the
    * check; missing without any. */
   after: z
     .array(z.strictObject({ task: TaskId, because: LongText }))
@@ -58,16 +56,14 @@ const PlanTask = z.strictObject({
   checks: Checks.exactOptional(),
   /** How often its agent may work until the checks pass. */
   attempts: Attempts.exactOptional(),
-  /**
-   * `own`: it works in a tree of its own, which is merged into the project when it ends. Missing: in the project itself, like all others;
+  /** `own`: it works in a tree of its own, which is merged into the project when it ends. Missing: in the project itself, like all others;
    * `shared` says so where its role has an own tree otherwise. */
   tree: z.enum(TREES).exactOptional(),
 });
 export type PlanTask = z.infer<typeof PlanTask>;
 export type TaskOrder = NonNullable<PlanTask['after']>[number];
 
-/**
- * Ids unique, dependencies known and acyclic, roles and models allowed, tasks in topological order. The schema checks the form alone: the
+/** Ids unique, dependencies known and acyclic, roles and models allowed, tasks in topological order. The schema checks the form alone: the
  * engine checks a client's plan again. */
 export const SoundPlan = z.strictObject({
   /** Why the work was split, or not. */

@@ -1,5 +1,4 @@
-/**
- * Edits that split a task or merge two. Estimates and budgets are distributed or added up, so that their sums in the plan and the
+/** Edits that split a task or merge two. Estimates and budgets are distributed or added up, so that their sums in the plan and the
  * dependencies stay the same. The check decides whether the result is allowed. */
 import { type Budget, budgetBy, LIMITS, tightest } from '../budget.ts';
 import { fromMicro, type TaskId, toMicro } from '../ids.ts';

@@ -1,5 +1,4 @@
-/**
- * The checks of a task: commands that Mimir runs when the agent says that it is done. The task counts as done only when all of them end as expected.
+/** The checks of a task: commands that Mimir runs when the agent says that it is done. The task counts as done only when all of them end as expected.
  */
 import { z } from 'zod';
 import { typedLimit } from '../budget.ts';

@@ -1,5 +1,4 @@
-/**
- * The files that tasks may change: the defaults, which tasks have to wait for each other because they may change the same files, and the
+/** The files that tasks may change: the defaults, which tasks have to wait for each other because they may change the same files, and the
  * texts for all screens. Globs are in text/glob.ts. */
 import type { TaskId } from '../ids.ts';
 import type { PlanChoices, PlanTask, SoundPlan, TaskOrder } from './plan.ts';
@@ -41,8 +40,7 @@ export function writesText(writes: readonly string[]): string {
   return coversAll(writes) ? 'the whole project' : writes.join(', ');
 }
 
-/**
- * The tasks with what each waits for, for the order alone: of two that may change the same file and do not wait for each other anyway, the later one
+/** The tasks with what each waits for, for the order alone: of two that may change the same file and do not wait for each other anyway, the later one
  * in the plan waits for the earlier one. `tasks` are in topological order, and stay so. A pair that takes turns (`alongside`), or of which one
  * works in a tree of its own, is left as it is. */
 export function putInOrder(tasks: readonly PlanTask[]): readonly PlanTask[] {

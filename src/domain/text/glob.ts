@@ -1,5 +1,4 @@
-/**
- * Globs for the files that a task may change, relative to the project's root: `*` and `?` match characters of one name, `**` any number of
+/** Globs for the files that a task may change, relative to the project's root: `*` and `?` match characters of one name, `**` any number of
  * folders, `{a,b}` either alternative; all other characters match themselves. A glob that matches a folder matches everything in it. */
 
 /** One name of a path, or `**`. */

@@ -1,5 +1,4 @@
-/**
- * Removes secrets from text before it is written or shown: known keys in the forms in which programs print them, and anything that looks
+/** Removes secrets from text before it is written or shown: known keys in the forms in which programs print them, and anything that looks
  * like a key. A key that was split or encrypted on purpose is not found; no text filter can do that. */
 import BY_FOLDER from './credentials.json' with { type: 'json' };
 

@@ -6,8 +6,7 @@ export const bytesIn = (text: string): number => Buffer.byteLength(text);
 
 const CUT = '… (cut)';
 
-/**
- * At most `bytes` of UTF-8, `marker` included: the head of the text, up to a line's end where one is near. A text that
+/** At most `bytes` of UTF-8, `marker` included: the head of the text, up to a line's end where one is near. A text that
  * fits is given back as it is, half surrogate pairs mended. */
 export function headOf(text: string, bytes: number, marker = CUT): string {
   const whole = text.toWellFormed();
@@ -51,8 +50,7 @@ export const plainText = (text: string): string =>
     .replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
     .replaceAll(/[[\p{Cc}\p{Cf}\p{Co}]--[\n\t]]/gv, '');
 
-/**
- * What a person can see of a text: as `plainText`, and without all that shows nothing, but with the joiners and variants that
+/** What a person can see of a text: as `plainText`, and without all that shows nothing, but with the joiners and variants that
  * letters and emoji are made with. */
 export const seenText = (text: string): string =>
   text
@@ -82,8 +80,7 @@ export const firstLine = (text: string): string => text.split('\n').find((line) 
 /** Those that are not empty, with an empty line between them. */
 export const paragraphs = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n');
 
-/**
- * The greatest size that all of `sizes` may have at most so that their sum is no more than `total`: small ones keep
+/** The greatest size that all of `sizes` may have at most so that their sum is no more than `total`: small ones keep
  * theirs, the room that is left is shared by the others. */
 export function fairShare(sizes: readonly number[], total: number): number {
   let [left, count] = [total, sizes.length];

@@ -1,5 +1,4 @@
-/**
- * Interrupt, resume, kill, retry and skip of one agent: which modules carry the command out, and the receipt or
+/** Interrupt, resume, kill, retry and skip of one agent: which modules carry the command out, and the receipt or
  * refusal, which always names the agent. */
 import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
 import { fail, ok, type Result, unreachable } from '../../domain/result.ts';

@@ -1,5 +1,4 @@
-/**
- * Records how an agent ended, with its metrics, and the consequences: the notice to its owner, and the adoption or end
+/** Records how an agent ended, with its metrics, and the consequences: the notice to its owner, and the adoption or end
  * of its children. Everything is one batch, so that a crash leaves all of it or nothing. */
 import { type AgentOutcome, statusOfOutcome, type WorkOutcome } from '../../domain/agents/agent.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';

@@ -1,5 +1,4 @@
-/**
- * The agent loop: ask the model, use tools, repeat until an answer without calls; messages are read between turns.
+/** The agent loop: ask the model, use tools, repeat until an answer without calls; messages are read between turns.
  * Knows only the gate: no clock, chance, files or network, so that it can run wherever the gate can be reached. */
 import type { WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import { briefText } from '../../domain/agents/brief.ts';

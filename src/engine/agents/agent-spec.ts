@@ -81,8 +81,7 @@ function toolsOf(options: AgentSetup, { capabilities, taskId, agent, model }: Ne
 }
 const READ_FINDING = 'read_finding';
 
-/**
- * The common prompt, the role's, and the one about child agents only where the agent can spawn them by its shell,
+/** The common prompt, the role's, and the one about child agents only where the agent can spawn them by its shell,
  * because each word is paid at every turn. */
 function systemPrompt({ prompts, rules, agentSockets }: AgentSetup, { agent, capabilities, role }: NewAgent): string {
   const texts = [prompts.common, role.prompt];
@@ -123,8 +122,7 @@ export const recreatedAgent = (one: AgentState, role: Role, capabilities: readon
 export const writesIn = ({ writes }: Pick<NewAgent, 'writes'>): Pick<NewAgent, 'writes'> =>
   writes === undefined ? {} : { writes };
 
-/**
- * The role's capabilities, without those whose tools the plan removed, without writing where no file may be changed,
+/** The role's capabilities, without those whose tools the plan removed, without writing where no file may be changed,
  * and with spawning only where the plan allows it. */
 export function capabilitiesOf(
   task: PlanTask,

@@ -1,5 +1,4 @@
-/**
- * Rounds of checks of a planned agent. When its work ended well, Mimir runs the checks of its task; what fails is the agent's next message,
+/** Rounds of checks of a planned agent. When its work ended well, Mimir runs the checks of its task; what fails is the agent's next message,
  * until all pass or nothing more can be hoped for. A round that was cut off is run again with its number. */
 import type { WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import { freeTag } from '../../domain/agents/brief.ts';

@@ -1,5 +1,4 @@
-/**
- * Compacts a conversation that nears the context window to its task, a summary and its last turns. Decides what is kept
+/** Compacts a conversation that nears the context window to its task, a summary and its last turns. Decides what is kept
  * and how the summary reads; the gate knows the sizes, and the loop decides when. */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
@@ -19,8 +18,7 @@ export type Compacted =
   | { readonly is: 'told' }
   | { readonly is: 'stopped'; readonly text: string };
 
-/**
- * Compacts the conversation and records it. `force`: the model itself found the request too long, so the gate's
+/** Compacts the conversation and records it. `force`: the model itself found the request too long, so the gate's
  * estimate is not trusted. If no summary can be had, an outline of the calls replaces it. */
 export async function compact(
   order: WorkOrder,

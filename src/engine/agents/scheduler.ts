@@ -1,5 +1,4 @@
-/**
- * Starts every task whose dependencies are done, and checks again whenever one ends. There are no waves: a fast branch never waits for a
+/** Starts every task whose dependencies are done, and checks again whenever one ends. There are no waves: a fast branch never waits for a
  * slow one. Dependants of a failed task wait for a choice; a partial answer counts as an answer. The slots limit how many run at once. */
 import { type AgentOutcome, isAnswered } from '../../domain/agents/agent.ts';
 
@@ -19,8 +18,7 @@ export interface Schedule<Id> {
   readonly known: ReadonlyMap<Id, AgentOutcome>;
   /** Runs a job; null when the run was stopped meanwhile. Called again for a retry. */
   start(id: Id, again: boolean): Promise<AgentOutcome | null>;
-  /**
-   * `blocked` cannot start because `failed` did not complete. Asked once for each failure. `moot` is aborted when the
+  /** `blocked` cannot start because `failed` did not complete. Asked once for each failure. `moot` is aborted when the
    * failure blocks nothing any more; the choice is then ignored. */
   choose(failed: Id, blocked: readonly Id[], moot: AbortSignal): Promise<Choice>;
   /** Whether dependants of `id` may begin after this outcome; `isAnswered` by default. */
@@ -36,8 +34,7 @@ export const schedule = <Id>(plan: Schedule<Id>): Scheduling<Id> => new Scheduli
 
 /** A running schedule, with the changes that a person may make. */
 export class Scheduling<Id> {
-  /**
-   * Resolves with the outcomes when nothing can start any more; `stopped` when a choice or `start` ended the run.
+  /** Resolves with the outcomes when nothing can start any more; `stopped` when a choice or `start` ended the run.
    * Rejects with the first fault of the schedule's callbacks, after all started jobs have ended. */
   readonly done: Promise<{ readonly outcomes: ReadonlyMap<Id, AgentOutcome>; readonly stopped: boolean }>;
   private readonly plan: Schedule<Id>;
@@ -105,8 +102,7 @@ export class Scheduling<Id> {
     return this.running.has(id) || this.outcomes.has(id) || this.retried.has(id);
   }
 
-  /**
-   * Replaces the jobs. Jobs that have begun keep their dependencies; jobs that have not begun and are missing disappear
+  /** Replaces the jobs. Jobs that have begun keep their dependencies; jobs that have not begun and are missing disappear
    * without an outcome. False, and nothing changes, when nothing can begin any more. */
   change(jobs: readonly Job<Id>[]): boolean {
     if (this.over || this.stopped) return false;

@@ -1,5 +1,4 @@
-/**
- * The running agents, from the start of each to its single final state: slots, interrupt, resume, kill, the recorded
+/** The running agents, from the start of each to its single final state: slots, interrupt, resume, kill, the recorded
  * end. The scheduler decides when an agent starts, the loop what it does. */
 import type { AgentOutcome, WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
@@ -29,8 +28,7 @@ interface RunningAgent {
   release: () => void;
 }
 
-/**
- * Carries out one work order. Its model calls and tools may be carried out on other machines, behind the ports of the gate.
+/** Carries out one work order. Its model calls and tools may be carried out on other machines, behind the ports of the gate.
  *
  * - Resolves when the agent has ended, however it ended; a failed agent is an outcome, not a rejection.
  * - Aborting `signal` ends the agent within two seconds with `{ is: 'stopped' }`; tools are told first.
@@ -57,8 +55,7 @@ export class AgentSupervisor {
     else parts.signal.addEventListener('abort', () => this.stopAll(), { once: true });
   }
 
-  /**
-   * Runs a created agent to its end, from its position in the log on. Null: the run was stopped first, and a resume continues the agent.
+  /** Runs a created agent to its end, from its position in the log on. Null: the run was stopped first, and a resume continues the agent.
    * `before`: its answer before it was revived. */
   async run(order: WorkOrder, parent?: AbortSignal, before = ''): Promise<AgentOutcome | null> {
     const runningAgent = newRunning();
@@ -83,8 +80,7 @@ export class AgentSupervisor {
     }
   }
 
-  /**
-   * Runs `work` in a slot before an agent's own, again after an interruption. Resolves with null when it has ended, or with how the agent has ended
+  /** Runs `work` in a slot before an agent's own, again after an interruption. Resolves with null when it has ended, or with how the agent has ended
    * meanwhile: null within where the run was stopped. */
   async prepare(
     agent: AgentId,
@@ -235,8 +231,7 @@ export class AgentSupervisor {
     return outcome.is === 'completed' && this.hasMoreWork(agent);
   }
 
-  /**
-   * Ends the work if nothing has to be waited for; null otherwise. Nothing is awaited between the look for messages and the record of the
+  /** Ends the work if nothing has to be waited for; null otherwise. Nothing is awaited between the look for messages and the record of the
    * end, or a message in between would stay unread. */
   private endAtOnce(order: WorkOrder, outcome: WorkOutcome, before: string): AgentOutcome | null {
     if (outcome.is === 'stopped' || this.isHeld(order.agent, outcome)) return null;
@@ -281,8 +276,7 @@ export class AgentSupervisor {
     if (this.parts.recorder.state().agents.get(agent)?.signalled !== null) this.recordStatus(agent, 'initializing');
   }
 
-  /**
-   * Whether the agent has more to do although its turn ended: a message arrived at that moment, or it waits for
+  /** Whether the agent has more to do although its turn ended: a message arrived at that moment, or it waits for
    * children. Its own report of its end overrides both. */
   private hasMoreWork(agent: AgentId): boolean {
     const state = this.parts.recorder.state();

@@ -1,5 +1,4 @@
-/**
- * Questions to a person, from all agents in one list. Each is recorded when asked and gets exactly one answer: from a
+/** Questions to a person, from all agents in one list. Each is recorded when asked and gets exactly one answer: from a
  * person, from a less strict mode, or by timeout. An answer for the session also answers equal open questions. */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { actOf, type AnswerScope, coveredWords, grantedWords, type GrantScope } from '../../domain/agents/grant.ts';
@@ -44,8 +43,7 @@ interface Open {
 export const UNANSWERED_BY = 'mimir';
 const WITHDRAWN: Answer = { is: 'withdrawn', text: '', by: UNANSWERED_BY };
 
-/**
- * `within`: milliseconds after which a question is denied, read when it is asked; undefined waits forever. `waitsOn`: whether the agent also waits
+/** `within`: milliseconds after which a question is denied, read when it is asked; undefined waits forever. `waitsOn`: whether the agent also waits
  * for something else, so that an answer alone does not let it run. `rests`: whether the agent is not working now (for example when a process it left
  * behind asks for a child), so that the question does not change its status. */
 function openQuestions(

@@ -46,8 +46,7 @@ export interface AgentSetup extends WorkPlace {
   readonly runBudget: Budget;
   /** Whether a person can be asked during the run. */
   readonly person: boolean;
-  /**
-   * Who approves the plan: a person; in advance by `flag` (`--yes`) or `config` (`promptForApproval: false`); `direct`: a person, by asking
+  /** Who approves the plan: a person; in advance by `flag` (`--yes`) or `config` (`promptForApproval: false`); `direct`: a person, by asking
    * main directly; nobody: the run ends with the plan (`mimir plan`, or no terminal). */
   readonly approval: 'person' | 'flag' | 'config' | 'direct' | 'nobody';
   /** Watches the managed rule files; missing where the rules cannot change. */

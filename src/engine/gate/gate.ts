@@ -1,5 +1,4 @@
-/**
- * Every model call and tool call of an agent passes through here, always in this order: decide, reserve, record, act, record. No `await`
+/** Every model call and tool call of an agent passes through here, always in this order: decide, reserve, record, act, record. No `await`
  * separates deciding and reserving. Policy decides what is allowed; budget/, model/ and tools/ carry it out. */
 import type { WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';

@@ -1,5 +1,4 @@
-/**
- * Messages to agents: recorded when sent, delivered between turns or at the end of the work, as data with their sender.
+/** Messages to agents: recorded when sent, delivered between turns or at the end of the work, as data with their sender.
  * Undelivered messages are computed from the log, so a crash loses none. */
 import { defined } from '../../domain/result.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';

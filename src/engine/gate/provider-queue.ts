@@ -1,5 +1,4 @@
-/**
- * A circuit breaker and queue for each provider, shared by all agents of a session. After a refusal all calls wait;
+/** A circuit breaker and queue for each provider, shared by all agents of a session. After a refusal all calls wait;
  * then one call goes first, and each success admits two more, so that a failing provider is not flooded. First come,
  * first served. Why and how long a call waits is decided in call-scope.ts. */
 import type { Millis } from '../../domain/ids.ts';

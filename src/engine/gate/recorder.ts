@@ -1,5 +1,4 @@
-/**
- * The only way into the log. Each event is appended, then folded, then passed to subscribers, so nobody sees an event
+/** The only way into the log. Each event is appended, then folded, then passed to subscribers, so nobody sees an event
  * that a crash could lose. No state is kept beside the fold. */
 import { planDigest } from '../../domain/digest.ts';
 import type { Millis, SessionId } from '../../domain/ids.ts';
@@ -17,8 +16,7 @@ interface Follower {
   wake(): void;
 }
 
-/**
- * Without a `redactor` nothing is removed. A jump of the clock is recorded before the next event. `folded`: the part of
+/** Without a `redactor` nothing is removed. A jump of the clock is recorded before the next event. `folded`: the part of
  * the log that was read already; the rest is read now. */
 export function openRecorder(
   log: Log,
@@ -54,12 +52,10 @@ export function openRecorder(
       for (const event of events) for (const listener of listeners) listener(event);
       return events.slice(moved.length);
     },
-    /**
-     * Events from before the recorder was opened that a resume needs, in order: starts of the session and its agents,
+    /** Events from before the recorder was opened that a resume needs, in order: starts of the session and its agents,
      * tool calls without an end, and what agents knew of files. Empty from the second call on, to free the memory. */
     takeEarlier: () => folded.take(),
-    /**
-     * Stored events after `after` (without outputs if so requested), read at the follower's pace, then new events; ends after
+    /** Stored events after `after` (without outputs if so requested), read at the follower's pace, then new events; ends after
      * `session.finished` or `close`. Memory holds only events recorded while the follower reads the last stored ones, or later. */
     async *events(after: number, how?: Pick<Some, 'outputs'>): AsyncGenerator<MimirEvent> {
       let lastSeq = after;
@@ -143,8 +139,7 @@ function holdsSecret(value: unknown, clean: Redactor['clean']): boolean {
 /** Redaction changes only strings, and never `type`. */
 const isBody = (value: unknown): value is EventBody => typeof value === 'object' && value !== null && 'type' in value;
 
-/**
- * Redacts streamed text: a possible beginning of a secret is held back until more text arrives. The end of a text may
+/** Redacts streamed text: a possible beginning of a secret is held back until more text arrives. The end of a text may
  * therefore be missing here; the event that follows has it. */
 export function redactedTicks(show: (tick: Tick) => void, { clean, open }: Redactor): (tick: Tick) => void {
   const pending = new Map<string, string>();

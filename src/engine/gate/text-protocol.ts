@@ -1,5 +1,4 @@
-/**
- * The text protocol, for agents whose model has no tool calls: one command per turn, in a fenced block of its reply.
+/** The text protocol, for agents whose model has no tool calls: one command per turn, in a fenced block of its reply.
  * Turns conversations into text and replies into calls of `bash`. Pure, except for the last section. */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { sandboxFor } from '../../domain/agents/role.ts';
@@ -25,8 +24,7 @@ export const isTextCall = ({ id, tool }: ToolCall): boolean => tool === SHELL &&
 export const withoutPrefix = (id: CallId): CallId =>
   id.startsWith(PREFIX) ? CallId.parse(`model_${id}`.slice(0, 200)) : id;
 
-/**
- * The reply as the engine takes it: exactly one call, or the end (`[COMPLETE]`). A reply without a command or with
+/** The reply as the engine takes it: exactly one call, or the end (`[COMPLETE]`). A reply without a command or with
  * several becomes a call that is answered with the fault. `asked` is the id of the model call. */
 export function readReply(reply: ModelReply, asked: CallId): ModelReply {
   const { opaque: _, ...plain } = reply;
@@ -331,8 +329,7 @@ type Query = Pick<Question, 'order' | 'purpose' | 'closing'>;
 
 type TextParts = Pick<RunContext, 'recorder' | 'rules'> & { readonly tools: ToolPort };
 
-/**
- * Decided by the role, or by the present model: an agent that falls back to a model of the other kind changes its
+/** Decided by the role, or by the present model: an agent that falls back to a model of the other kind changes its
  * protocol. The offline analyst always uses tool calls. */
 const usesText = ({ protocol }: WorkOrder, model: Pick<ModelOption, 'id' | 'protocol'>): boolean =>
   (protocol === 'text' && model.id !== OFFLINE) || model.protocol === 'text';

@@ -1,5 +1,4 @@
-/**
- * Children outside of the plan, and agents revived by a message: everything that works in the run without a place in its schedule. spawn.ts
+/** Children outside of the plan, and agents revived by a message: everything that works in the run without a place in its schedule. spawn.ts
  * creates children, agent-end.ts handles the consequences of their end. */
 import type { AgentOutcome, SpawnRequest, WorkOrder } from '../../domain/agents/agent.ts';
 import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
@@ -71,8 +70,7 @@ export class Children {
     return null;
   }
 
-  /**
-   * Call after `reopen`. Restarts unfinished children that do not run yet, or ends those that cannot continue, and revives ended agents with
+  /** Call after `reopen`. Restarts unfinished children that do not run yet, or ends those that cannot continue, and revives ended agents with
    * unread messages. `isTaken`: ended agents that the caller restarts itself. */
   resume(isTaken: (agent: AgentId) => boolean = () => false): void {
     const { parts } = this;

@@ -1,5 +1,4 @@
-/**
- * Creates children outside of the plan. Policy, and a person where it says so, decides whether; the request, the rules and the parent
+/** Creates children outside of the plan. Policy, and a person where it says so, decides whether; the request, the rules and the parent
  * decide what the child is made of, never with more rights than its parent. */
 import { tightest } from '../../domain/budget.ts';
 import { type AgentId, childOf, depthOf, ROOT } from '../../domain/ids.ts';
@@ -33,8 +32,7 @@ interface SpawnOrder extends FamilyParts {
   readonly by: AgentId | null;
 }
 
-/**
- * Records the child and starts it by `begin` in the same step, so that every recorded child is running; or why there is none. Waits for a
+/** Records the child and starts it by `begin` in the same step, so that every recorded child is running; or why there is none. Waits for a
  * person where policy says so. */
 export async function made(wanted: SpawnOrder, begin: (child: NewAgent) => void): Promise<Result<NewAgent, string>> {
   const folder = await folderFor(wanted);
@@ -118,8 +116,7 @@ function whyNoParent({ name, outcome, status, forced }: events.AgentState): stri
   return status === 'pending' ? `${name} has not begun and cannot have children yet` : null;
 }
 
-/**
- * The role for any case and spelling. A word that is no role is a name: the child then writes code, or explores where its parent only
+/** The role for any case and spelling. A word that is no role is a name: the child then writes code, or explores where its parent only
  * reads. A word close to a role's name is probably a typing error and is refused. */
 function roleFor(options: AgentSetup, wish: SpawnRequest, above: readonly Capability[]): Result<Role, string> {
   if (wish.role === null) return roleUnsaid(options, wish.prompt);

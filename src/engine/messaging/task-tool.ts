@@ -1,5 +1,4 @@
-/**
- * Children of the tool Task: a fresh context, and only the final text comes back. The call waits for its child; a call cut off by a crash
+/** Children of the tool Task: a fresh context, and only the final text comes back. The call waits for its child; a call cut off by a crash
  * continues with the child it has. */
 import type { AgentOutcome, WorkOrder } from '../../domain/agents/agent.ts';
 import { tightest } from '../../domain/budget.ts';
@@ -106,8 +105,7 @@ function again(asking: ToolHostCall, before: AgentState): Result<NewAgent, strin
 const placeOf = ({ workingDir }: WorkOrder): Pick<WorkOrder, 'workingDir'> =>
   workingDir === undefined ? {} : { workingDir };
 
-/**
- * Never more than the parent has, and no spawning: Task children have no children of their own. In the text protocol, children may spawn as
+/** Never more than the parent has, and no spawning: Task children have no children of their own. In the text protocol, children may spawn as
  * deep as the rules allow. */
 function inherited(
   options: AgentSetup,

@@ -254,8 +254,7 @@ function receiptOf(one: AgentState, ended: boolean, delivery: Delivery): Receipt
 
 // Messages that a person wrote while no run, or another process, was active; each is moved from the store into the log once.
 
-/**
- * Moves stored messages into the log, then marks them as taken. `at once`: they revive ended agents; `later`: the caller resumes the run
+/** Moves stored messages into the log, then marks them as taken. `at once`: they revive ended agents; `later`: the caller resumes the run
  * and revives them. */
 export function takeMessages(parts: MessageParts, when: 'at once' | 'later'): void {
   const { waiting, fresh } = storedMessages(parts);

@@ -1,5 +1,4 @@
-/**
- * Amends an approved plan while it runs: the preview of some edits, and the change itself. Only tasks that have not begun can change, under
+/** Amends an approved plan while it runs: the preview of some edits, and the change itself. Only tasks that have not begun can change, under
  * the present rules. plan-agents.ts derives the agents of a plan; the scheduler starts them. */
 import { firstLine } from '../../domain/text/text.ts';
 import { MAIN } from '../../domain/agents/role.ts';
@@ -243,8 +242,7 @@ function tooMany({ options }: PlanningParts, state: RunState, before: SoundPlan,
   return `the run has ${agents === 1 ? '1 agent' : `${agents} agents`} already, and at most ${value} are allowed: ${reasonText(from)}`;
 }
 
-/**
- * Added and changed tasks in the order of `after`, each after the dropped tasks that preceded it. Tasks in both plans are named by their
+/** Added and changed tasks in the order of `after`, each after the dropped tasks that preceded it. Tasks in both plans are named by their
  * position in `before`, which the person knows. Estimates alone are no difference; the order counts only if nothing else changed. */
 function changesBetween(before: SoundPlan, after: SoundPlan, models: readonly ModelOption[]): readonly PlanChange[] {
   const look: PlanComparison = { before, after, models };

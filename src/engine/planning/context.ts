@@ -141,8 +141,7 @@ export function withoutPermissions(draft: plans.DraftPlan): plans.DraftPlan {
   return { ...rest, tasks };
 }
 
-/**
- * Without checks that a model proposed where nobody sees the plan before they run: there commands run only where the person allowed them,
+/** Without checks that a model proposed where nobody sees the plan before they run: there commands run only where the person allowed them,
  * and checks that are denied would fail the run. */
 export function seenChecks(draft: plans.DraftPlan, options: AgentSetup & PlanTerms): plans.DraftPlan {
   const { approval, mode, rules } = options;
@@ -151,8 +150,7 @@ export function seenChecks(draft: plans.DraftPlan, options: AgentSetup & PlanTer
   return { ...draft, tasks: draft.tasks.map(({ checks: _checks, attempts: _attempts, ...task }) => task) };
 }
 
-/**
- * The plan with its initial permissions: those decided on the plan `before`, otherwise from the command line, the plan file, or the
+/** The plan with its initial permissions: those decided on the plan `before`, otherwise from the command line, the plan file, or the
  * configuration. Never what a rule requires to ask. */
 export function startingPermissions(
   plan: plans.SoundPlan,

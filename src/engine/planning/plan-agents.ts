@@ -81,8 +81,7 @@ function freeName(role: string, from: number, taken: ReadonlySet<string>): strin
   return `${role} ${number}`;
 }
 
-/**
- * The events that reconcile the agents with the new plan: new agents, changes of those that have not begun, ends of those whose task is gone. Limits
+/** The events that reconcile the agents with the new plan: new agents, changes of those that have not begun, ends of those whose task is gone. Limits
  * that the plan does not change stay, because a person may have set them. `before` is the plan that the agents match now. */
 export function reconcile(
   parts: Pick<AgentModules, 'options' | 'recorder' | 'world'>,

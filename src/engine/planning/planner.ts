@@ -1,5 +1,4 @@
-/**
- * Makes a plan from a task: one model call through the gate, whose answer is parsed and checked; faults are sent back at most twice, then a
+/** Makes a plan from a task: one model call through the gate, whose answer is parsed and checked; faults are sent back at most twice, then a
  * plan of one task is used. Charged to ROOT. Policy decides what a plan may contain. */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { MAIN } from '../../domain/agents/role.ts';
@@ -65,8 +64,7 @@ async function madeBy(planning: PlanMaking): Promise<Result<Planned, PlanningFau
   return askPlanner(planning);
 }
 
-/**
- * A substitute where a person waits and no plan could be made: the former plan, otherwise one task, so that the person can read the reason,
+/** A substitute where a person waits and no plan could be made: the former plan, otherwise one task, so that the person can read the reason,
  * edit or retry. Null where there is none; the run then ends with the fault. */
 function planByHand(planning: PlanMaking, fault: PlanningFault): Planned | null {
   const { options, before } = planning;

@@ -93,8 +93,7 @@ const dueEvent = (
 const kept = ({ maxTokens, maxCost }: Budget, seconds: number): Budget =>
   withoutAbsent({ maxTokens, maxCost, maxDuration: seconds * 1000 });
 
-/**
- * Reviews what was done since `node`'s last review. Records nothing where the run was stopped first; the review then stays pending. Work
+/** Reviews what was done since `node`'s last review. Records nothing where the run was stopped first; the review then stays pending. Work
  * done meanwhile is pending again. */
 export async function judgeBatch(parts: judging.ReviewParts, node: MandatoryReview): Promise<void> {
   const { recorder, signal } = parts;
@@ -129,8 +128,7 @@ async function ofTree(
   return judging.ask(parts, node, { trigger: 'always', agent: ROOT, from, to, done }, holds ? said : null);
 }
 
-/**
- * The number of the last event that the author of a verdict on `tree` knew of. A reviewer that was cut off and continued knows nothing of
+/** The number of the last event that the author of a verdict on `tree` knew of. A reviewer that was cut off and continued knows nothing of
  * work done meanwhile. Null: there is no such verdict. */
 function lookedUpTo({ recorder }: judging.ReviewParts, node: MandatoryReview, tree: TreeId): number | null {
   const state = recorder.state();

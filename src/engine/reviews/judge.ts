@@ -1,5 +1,4 @@
-/**
- * Runs one reviewer: creates it, runs it to its end, and reads its verdict. It has its role's reading tools and `give_verdict`, no fallback
+/** Runs one reviewer: creates it, runs it to its end, and reads its verdict. It has its role's reading tools and `give_verdict`, no fallback
  * model where a rule pins one, and no text of the project in its prompt. */
 import type { MandatoryReview, Trigger, WorkOrder } from '../../domain/agents/agent.ts';
 import type { Role } from '../../domain/agents/role.ts';

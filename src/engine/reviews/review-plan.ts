@@ -1,5 +1,4 @@
-/**
- * The mandatory reviews of a plan, derived from the rules alone: which reviewers run, on which model, after which tasks, and the budget
+/** The mandatory reviews of a plan, derived from the rules alone: which reviewers run, on which model, after which tasks, and the budget
  * reserved for them. */
 import type { MandatoryReview, ModelChoice, Trigger } from '../../domain/agents/agent.ts';
 import type { Capability, Role } from '../../domain/agents/role.ts';
@@ -15,8 +14,7 @@ import { type AgentSetup, budgetOf, modelFor } from '../gate/index.ts';
 
 /** Tokens of one review, which reads a diff and its surroundings. */
 const REVIEW = 40_000;
-/**
- * The most tokens for one review where the run has enough. Of 400 recorded runs of whole tasks, 29 needed more than 200,000 and 5 more than
+/** The most tokens for one review where the run has enough. Of 400 recorded runs of whole tasks, 29 needed more than 200,000 and 5 more than
  * this; a review is smaller. Limits on cost apply too. */
 const AT_MOST = 400_000;
 /** The part of the run's limits that reviews get beyond their estimates. */

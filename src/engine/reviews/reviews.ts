@@ -1,5 +1,4 @@
-/**
- * Mandatory reviews: after each task that changed files, before each commit, and at the end of the run. They judge the tree, whoever
+/** Mandatory reviews: after each task that changed files, before each commit, and at the end of the run. They judge the tree, whoever
  * changed it. One review runs at a time; without a verdict the gate stays closed. */
 import type { MergeEnd } from '../../domain/changes/changes.ts';
 import { type AgentId, type RoleName, ROOT } from '../../domain/ids.ts';
@@ -57,8 +56,7 @@ export class MandatoryReviews {
     this.fresh = true;
   }
 
-  /**
-   * Call before the agent begins, or, of an agent with a tree of its own, before that is merged: until then the project has none of its changes.
+  /** Call before the agent begins, or, of an agent with a tree of its own, before that is merged: until then the project has none of its changes.
    * The present tree; null where it cannot be determined, or contains changes of the agent already. */
   begin({ agent }: NewAgent, merges = false): Promise<TreeId | null> | null {
     this.writing.add(agent);

@@ -129,8 +129,7 @@ type HandOver = Extract<controls.Command, { readonly do: 'hand over' }>;
 
 const HANDED_OVER = 'handed over';
 
-/**
- * Resolves when the run has stopped, or with the reason why it stays here. Model and tool calls count as running. Waits
+/** Resolves when the run has stopped, or with the reason why it stays here. Model and tool calls count as running. Waits
  * for a child or a person do not; they continue in the other process. */
 function openHandOver(parts: RunModules): (command: HandOver) => Promise<Result<controls.Receipt, string>> {
   const { recorder, stop, gate } = parts;

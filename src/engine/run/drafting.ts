@@ -1,5 +1,4 @@
-/**
- * One text written by a model outside of a run, in a session of its own with one agent without tools. The gate applies
+/** One text written by a model outside of a run, in a session of its own with one agent without tools. The gate applies
  * rules, limits, fallbacks and charges. The caller supplies the prompt and checks the answer. */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { type ModelId, ROOT, type Usd } from '../../domain/ids.ts';
@@ -55,8 +54,7 @@ export function drafterFor(options: RunOptions): Result<ModelOption, string> {
     : ok(option);
 }
 
-/**
- * Begins a session and asks. The caller has locked `options.session`; the limits of its options apply to the draft. `result` rejects only on a
+/** Begins a session and asks. The caller has locked `options.session`; the limits of its options apply to the draft. `result` rejects only on a
  * bug; it resolves soon after `stop`. */
 export function startDrafting<T>(options: RunOptions, order: DraftOrder<T>) {
   const root = rootAgent(options);

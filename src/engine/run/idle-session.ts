@@ -1,5 +1,4 @@
-/**
- * A run without a plan: ROOT waits, works when a message arrives, in one conversation over all of them, and waits again. Children work
+/** A run without a plan: ROOT waits, works when a message arrives, in one conversation over all of them, and waits again. Children work
  * beside it. The run ends when it is stopped, or after the idle time without activity. */
 import type { WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import { type Millis, ROOT } from '../../domain/ids.ts';
@@ -167,8 +166,7 @@ function didNotPass({ recorder }: RunModules, words: string): readonly events.Ev
 const toldLast = ({ messages }: events.RunState): string | undefined =>
   messages.findLast(({ to, from }) => to === ROOT && from === 'person')?.content;
 
-/**
- * Whether ROOT was working when the process ended. Each of its turns ends with a waiting status; the interruption by the end of the run
+/** Whether ROOT was working when the process ended. Each of its turns ends with a waiting status; the interruption by the end of the run
  * does not count. */
 export function wasAtWork(stored: readonly events.MimirEvent[]): boolean {
   const last = stored.findLast(

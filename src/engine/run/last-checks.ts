@@ -1,5 +1,4 @@
-/**
- * Checks at the end of a run: those that ran before the project was last changed run once more, so that the result is true. What checks
+/** Checks at the end of a run: those that ran before the project was last changed run once more, so that the result is true. What checks
  * themselves write makes no other check run again. */
 import type { AgentOutcome } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';
@@ -23,8 +22,7 @@ export async function lastChecks(parts: RunModules): Promise<void> {
   }
 }
 
-/**
- * Call when the work of `agent` in a tree of its own is merged: its checks run again if they ran on anything else than the project. Its
+/** Call when the work of `agent` in a tree of its own is merged: its checks run again if they ran on anything else than the project. Its
  * outcome, which is `failed` if one did not pass; null when the run was stopped. */
 export async function checkMerged(parts: RunModules, agent: AgentId): Promise<AgentOutcome | null> {
   const { recorder, signal } = parts;

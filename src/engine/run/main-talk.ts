@@ -84,8 +84,7 @@ function wasCutOff({ conversations }: RunModules): boolean {
   return turns.slice(said + 1).some((turn) => turn.by === 'user' && turn.text.startsWith(STANDING));
 }
 
-/**
- * Whether ROOT has a message to work for: one of a person, or the notice of a child of its own. Other agents' messages to the orchestrator
+/** Whether ROOT has a message to work for: one of a person, or the notice of a child of its own. Other agents' messages to the orchestrator
  * are read with the next of these, or for the report. */
 function isToldSomething({ messages, agents }: RunState): boolean {
   const isOwn = (child: string): boolean =>

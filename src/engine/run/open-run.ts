@@ -97,8 +97,7 @@ function recordWorker({ recorder, signal }: gates.RunContext, agent: AgentId, wo
   recorder.record({ type: 'agent.worker', agent, worker });
 }
 
-/**
- * The options with a `rules` getter that shows the present rules. The rule files are checked at most once per microtask, because no change
+/** The options with a `rules` getter that shows the present rules. The rule files are checked at most once per microtask, because no change
  * of theirs could be seen in between. */
 function watched(options: RunOptions, pause: (text: string) => void): RunOptions {
   const { policyWatcher } = options;
@@ -151,8 +150,7 @@ export interface RunOptions extends gates.AgentSetup, PlanTerms {
   readonly chosenMode?: Mode;
   /** No plan: ROOT waits for messages, and the run ends after the idle time. */
   readonly idle?: boolean;
-  /**
-   * A person's message to `main` (`mainAgent` in events/queries.ts) when a recorded run is resumed. A completed or failed run only answers
+  /** A person's message to `main` (`mainAgent` in events/queries.ts) when a recorded run is resumed. A completed or failed run only answers
    * it and repeats nothing of its plan. */
   readonly followUp?: string;
   /** The agent that gets it instead of `main`, if it can continue. */

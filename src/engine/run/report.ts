@@ -1,5 +1,4 @@
-/**
- * The end of a run: `main` merges the results of finished agents into one report, charged to ROOT; the result also has the lines `Agent N:
+/** The end of a run: `main` merges the results of finished agents into one report, charged to ROOT; the result also has the lines `Agent N:
  * <summary>`. A single agent's answer is the report itself. */
 import type { AgentOutcome, Finding, WorkOrder } from '../../domain/agents/agent.ts';
 import { AS_DATA, findingText, freeTag, textsIn } from '../../domain/agents/brief.ts';
@@ -32,8 +31,7 @@ export async function merge(parts: RunModules, talked: readonly string[]): Promi
   return concluded(parts, report, before, commitStep);
 }
 
-/**
- * Ends a run with `report` and with the answers given since `before` (to messages during the merge, or to messages that reopened the run).
+/** Ends a run with `report` and with the answers given since `before` (to messages during the merge, or to messages that reopened the run).
  * Waits for everything that works, and has it reviewed; then `lastStep` may act and add a section. */
 export async function concluded(
   parts: RunModules,
@@ -224,8 +222,7 @@ function finish(parts: RunModules, report: string): RunResult {
   return summed(parts, status, null);
 }
 
-/**
- * Records the end of a run that was rejected, stopped, or could not continue, after all agents have stopped. Children of a rejected run are
+/** Records the end of a run that was rejected, stopped, or could not continue, after all agents have stopped. Children of a rejected run are
  * abandoned; otherwise they wait for a resume. */
 export async function result(parts: RunModules): Promise<RunResult> {
   const { signal, recorder, supervisor, messaging } = parts;

@@ -123,8 +123,7 @@ function isOver(
   return forced.nodes('on-write').every((node) => events.isSettled(recorder.state(), node, one.agent));
 }
 
-/**
- * Whether a resumed run keeps this end. Limits may have been raised, so an agent that one ended, and tasks skipped because of it, start
+/** Whether a resumed run keeps this end. Limits may have been raised, so an agent that one ended, and tasks skipped because of it, start
  * again; so does an agent whose provider could not be reached. */
 const stays = ({ id, outcome, endedBy }: events.AgentState, lost: ReadonlySet<AgentId>): boolean =>
   outcome !== 'partial' &&
@@ -358,8 +357,7 @@ function whatFailed(state: events.RunState, failed: AgentId, name: string): Read
 
 type IsPlanned = (id: AgentId) => boolean;
 
-/**
- * The agents that lost their provider. If the run had failed, its failed tasks and the tasks behind them return to pending, and run again
+/** The agents that lost their provider. If the run had failed, its failed tasks and the tasks behind them return to pending, and run again
  * from the start. */
 function lostAndRetried(parts: Pick<RunContext, 'recorder'>, isPlanned: IsPlanned): ReadonlySet<AgentId> {
   const { initial } = parts.recorder;

@@ -1,5 +1,4 @@
-/**
- * One run from its task to its report: plan, approval, agents, merge. Owns the order of these steps; each is recorded before the next
+/** One run from its task to its report: plan, approval, agents, merge. Owns the order of these steps; each is recorded before the next
  * begins, so that a resumed run starts where the log ends. */
 import { createdEvent, CUT_OFF, finishedEvent, PARENT_STOPPED } from '../agents/index.ts';
 import { Budget, tightest, withoutAbsent } from '../../domain/budget.ts';
@@ -220,8 +219,7 @@ async function propose(parts: RunModules, choices: PlanChoices, hint: string): P
 
 // Resuming a stopped or interrupted run: half-finished work is recorded, and everything is checked against the present rules.
 
-/**
- * Prepares a resumed run. Calls with effects that may have happened are reported to the model as unknown and never repeated. Calls that
+/** Prepares a resumed run. Calls with effects that may have happened are reported to the model as unknown and never repeated. Calls that
  * wait for a child or a person stay open with their children; children without such a call end. Model calls without an end stay open: their
  * reservation stays charged, because the provider may have billed it. `answers`: the run is resumed only to answer messages. False: the run
  * cannot continue and was stopped. */
@@ -298,8 +296,7 @@ function problemOf({ person, roles }: RunOptions, { mode, plan }: events.RunStat
 
 const LIMITS = Budget.keyof().options;
 
-/**
- * The present limits, except those that a person changed during the run; these stay, within the present rules. Limits typed for this start
+/** The present limits, except those that a person changed during the run; these stay, within the present rules. Limits typed for this start
  * override them. */
 function budgetOf({ rules, runBudget }: RunOptions, stored: readonly events.MimirEvent[]): Budget {
   const said = setByPerson(stored);

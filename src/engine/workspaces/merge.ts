@@ -1,5 +1,4 @@
-/**
- * Merges one agent's tree into the project. What changes the project is recorded before and after, so that a merge that was cut off is carried to
+/** Merges one agent's tree into the project. What changes the project is recorded before and after, so that a merge that was cut off is carried to
  * its end, and no merge happens twice. A conflict is a question to a person; unanswered, the work stays in its tree and in a patch. */
 import type { MergeEnd } from '../../domain/changes/changes.ts';
 import type { AgentId } from '../../domain/ids.ts';
@@ -9,8 +8,7 @@ import type { AgentState, ApprovalRequest } from '../../events/index.ts';
 import type { Merge, MergeConflict, MergeRequest, WorkspacePort } from '../../ports/workspace.ts';
 import type { Recorder } from '../gate/index.ts';
 
-/**
- * How to go on where both sides changed the same: the project's side, the agent's, the agent resolves it, or a patch; `stop`: ask again later.
+/** How to go on where both sides changed the same: the project's side, the agent's, the agent resolves it, or a patch; `stop`: ask again later.
  * `merge`: what the agent has resolved is merged. */
 export type Choice = 'mine' | 'theirs' | 'agent' | 'merge' | 'patch' | 'stop';
 

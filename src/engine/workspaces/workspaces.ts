@@ -40,8 +40,7 @@ export function openWorkspaces(parts: AgentModules) {
     waiting.delete(look);
   };
   return {
-    /**
-     * Prepares the agent's tree, runs its `work`, and, when that has completed, calls `merged` in its turn, which merges it. `treesBefore`: the
+    /** Prepares the agent's tree, runs its `work`, and, when that has completed, calls `merged` in its turn, which merges it. `treesBefore`: the
      * agents with trees of their own that come earlier in the plan. `again`: a further attempt. Null: the run was stopped. */
     async around(
       one: NewAgent,
@@ -81,8 +80,7 @@ function hasEnded(parts: AgentModules, agent: AgentId): boolean {
   return one === undefined || isFinal(one);
 }
 
-/**
- * Makes the tree, or opens the one that an earlier attempt or process has left. After a merge, a further attempt gets a new one, and so does an
+/** Makes the tree, or opens the one that an earlier attempt or process has left. After a merge, a further attempt gets a new one, and so does an
  * agent that is to resolve conflicts. */
 async function openOrMake(parts: AgentModules, agent: AgentId, again: boolean): Promise<Result<void, string>> {
   const { workspaces } = parts.options;
@@ -219,8 +217,7 @@ export function treeOfChild(
   return problem === null ? ok({ tree }) : fail(`${name} works in a tree of its own: ${problem}`);
 }
 
-/**
- * Runs the `work` of an agent outside of the plan, in its own tree if it has one, which is merged then; its failure is recorded. `again`: the agent
+/** Runs the `work` of an agent outside of the plan, in its own tree if it has one, which is merged then; its failure is recorded. `again`: the agent
  * had ended before. `merging` carries the merge out. */
 export async function inItsTree(
   parts: AgentModules & { readonly workspaces: Workspaces },

@@ -1,5 +1,4 @@
-/**
- * The state of a session, folded from its log. Outputs of tools stay in the log and are read when they are displayed, because the outputs
+/** The state of a session, folded from its log. Outputs of tools stay in the log and are read when they are displayed, because the outputs
  * of a long run would fill the memory. */
 import type { EventOf, EventType, MimirEvent } from '../event.ts';
 import { fold } from '../fold.ts';

@@ -1,5 +1,4 @@
-/**
- * Records of child sessions as commands print them: plain JSON with the field names that scripts rely on. Made from the log alone
+/** Records of child sessions as commands print them: plain JSON with the field names that scripts rely on. Made from the log alone
  * (sessions.ts), so they are the same whether the run is active or not. */
 import type { Lifecycle } from '../../domain/agents/agent.ts';
 import { MAIN } from '../../domain/agents/role.ts';
@@ -96,8 +95,7 @@ export interface Miss {
   readonly candidates: readonly SessionRecord[];
 }
 
-/**
- * By place (`ROOT::S1`), then by short id, by name, by name in any case, and finally by the part of the name after the role: `scout`
+/** By place (`ROOT::S1`), then by short id, by name, by name in any case, and finally by the part of the name after the role: `scout`
  * is `finder-scout`. */
 export function foundIn(family: Pick<RunSessions, 'sessions'>, word: string): Result<SessionRecord, Miss> {
   const low = word.toLowerCase();

@@ -1,5 +1,4 @@
-/**
- * One process of an agent of another program that speaks the Agent Client Protocol, version 1 (https://agentclientprotocol.com/protocol/v1):
+/** One process of an agent of another program that speaks the Agent Client Protocol, version 1 (https://agentclientprotocol.com/protocol/v1):
  * handshake, session, prompts. What its updates mean is decided in session.ts. */
 import { type Readable, Writable } from 'node:stream';
 import type {

@@ -1,5 +1,4 @@
-/**
- * Agents of other programs as models: each is one model, whose process works by itself on a prompt in a tree of its own. A call of the model is
+/** Agents of other programs as models: each is one model, whose process works by itself on a prompt in a tree of its own. A call of the model is
  * answered when the agent asks, has done something, or is done; the process lives from its first call to the end of its agent. */
 import { CallId, FOREIGN_PROVIDERS, type AgentId } from '../../domain/ids.ts';
 import { NO_USAGE } from '../../domain/budget.ts';

@@ -1,5 +1,4 @@
-/**
- * The way of one foreign agent to its provider: a proxy on a Unix socket that connects to the listed hosts and to nothing else. It sees encrypted
+/** The way of one foreign agent to its provider: a proxy on a Unix socket that connects to the listed hosts and to nothing else. It sees encrypted
  * connections only (CONNECT, RFC 9110 section 9.3.6), and no port is opened on the machine. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -111,8 +111,7 @@ export class AgentSession implements AgentEvents {
     this.#messages.push(text);
   }
 
-  /**
-   * Resolves when the agent has something to say: at most 15 calls, whose ids `idOf` gives, or its answer. A fault, in words, where
+  /** Resolves when the agent has something to say: at most 15 calls, whose ids `idOf` gives, or its answer. A fault, in words, where
    * its process is lost. Aborting `signal` cancels the agent's turn and resolves with null within a second. */
   async reply(
     signal: AbortSignal,

@@ -1,5 +1,4 @@
-/**
- * A chat that hears of a run and answers its questions, by Telegram's Bot API (https://core.telegram.org/bots/api): requests go out only, and
+/** A chat that hears of a run and answers its questions, by Telegram's Bot API (https://core.telegram.org/bots/api): requests go out only, and
  * updates are polled. Only listed chats are heard. The caller decides what an answer means. */
 import { z } from 'zod';
 import { messageOf } from '../../domain/result.ts';
@@ -37,8 +36,7 @@ export interface ChatCommand {
 export interface TelegramParts {
   /** Answers a question; resolves with what to say about it. */
   answer(question: string, answer: { readonly key: string } | { readonly words: string }): Promise<string>;
-  /**
-   * Carries out a command without its slash; resolves with what to say, or with null for an unknown one. `about`: the agent in whose chain of
+  /** Carries out a command without its slash; resolves with what to say, or with null for an unknown one. `about`: the agent in whose chain of
    * replies it was typed. */
   command(typed: ChatCommand, may: ChatRight): Promise<string | null>;
   readonly token: string;

@@ -1,5 +1,4 @@
-/**
- * What an agent in a terminal is doing, judged by its last lines and by what its transcript says. Phrases count where the agent itself says
+/** What an agent in a terminal is doing, judged by its last lines and by what its transcript says. Phrases count where the agent itself says
  * them at the end of a turn, not in what a command or a file printed. Pure. */
 
 export type TerminalState = 'working' | 'waiting' | 'idle' | 'done' | 'failed' | 'crashed';

@@ -1,5 +1,4 @@
-/**
- * Reads the lines of a transcript (`.jsonl`) that a coding agent writes: what it says, which tools it uses, the tokens it used, and whether its
+/** Reads the lines of a transcript (`.jsonl`) that a coding agent writes: what it says, which tools it uses, the tokens it used, and whether its
  * turn is over. Knows the lines of Claude Code (`type: assistant | user`) and of Codex (`type: response_item | event_msg`); others are ignored. */
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import * as z from 'zod';

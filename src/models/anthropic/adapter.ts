@@ -1,5 +1,4 @@
-/**
- * Calls Anthropic's Messages API and makes a reply of a finished stream. Fails closed: it is a reply only if its end was announced, and it
+/** Calls Anthropic's Messages API and makes a reply of a finished stream. Fails closed: it is a reply only if its end was announced, and it
  * has calls only if it stopped for them and each of them is complete. */
 import Anthropic from '@anthropic-ai/sdk';
 import { CallId, ModelId } from '../../domain/ids.ts';

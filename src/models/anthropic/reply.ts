@@ -1,5 +1,4 @@
-/**
- * Takes the events of a stream one by one and tracks the message. Fails closed: an unknown form of an event is a fault. The
+/** Takes the events of a stream one by one and tracks the message. Fails closed: an unknown form of an event is a fault. The
  * adapter makes a reply of the result. */
 import type { Usage } from '../../domain/budget.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
@@ -92,8 +91,7 @@ export class MessageReader {
     return this.#complete;
   }
 
-  /**
-   * The most that was used so far, given the bytes sent and received. A token takes at least a byte. Reasoning arrives as a summary or
+  /** The most that was used so far, given the bytes sent and received. A token takes at least a byte. Reasoning arrives as a summary or
    * not at all, so with reasoning only the size of the whole response is a bound. */
   spent({ sent, came }: { readonly sent: number; readonly came: number }): Usage {
     const reasoned = [...this.#blocks.values()].some(({ block }) => /thinking/.test(block.type));
@@ -243,8 +241,7 @@ function counted(known: Usage, reported: unknown): Usage {
 
 const reportsOutput = (reported: unknown): boolean => (field(reported, CLASSES.output) ?? null) !== null;
 
-/**
- * The most that a failed call used: the reported input, else a token for each byte sent; for output a token for each byte received, and
+/** The most that a failed call used: the reported input, else a token for each byte sent; for output a token for each byte received, and
  * at least the reported count. */
 function spentOf(known: Usage, bytes: { readonly sent: number; readonly came: number }): Usage {
   const whole = (count: number, otherwise: number): number =>

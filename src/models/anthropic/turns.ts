@@ -1,5 +1,4 @@
-/**
- * A conversation in the form of Anthropic's Messages API: alternating roles, calls answered in the next message, no empty text. Each
+/** A conversation in the form of Anthropic's Messages API: alternating roles, calls answered in the next message, no empty text. Each
  * turn is translated from what precedes it only, so a longer conversation begins with the same bytes. */
 import type Anthropic from '@anthropic-ai/sdk';
 import { z } from 'zod';

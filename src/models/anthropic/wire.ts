@@ -1,5 +1,4 @@
-/**
- * The body of a request to Anthropic's Messages API, with reasoning, the form of the reply, and marks for the prompt cache. Between two
+/** The body of a request to Anthropic's Messages API, with reasoning, the form of the reply, and marks for the prompt cache. Between two
  * requests of one conversation only the marks move. */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { AgentId } from '../../domain/ids.ts';
@@ -127,8 +126,7 @@ function mayThink(messages: readonly Message[]): boolean {
   return !called || last?.content[0]?.type === 'thinking' || last?.content[0]?.type === 'redacted_thinking';
 }
 
-/**
- * Marks the newest message and the last one of the previous request: the cache searches only some blocks before a mark, and a reply with
+/** Marks the newest message and the last one of the previous request: the cache searches only some blocks before a mark, and a reply with
  * many calls is longer. With the marks on tools and system prompt there are four, the maximum. */
 function withMarks(messages: readonly Message[]): Anthropic.MessageParam[] {
   const before = messages.findLastIndex(({ role }) => role === 'assistant') - 1;
@@ -149,8 +147,7 @@ const markedBlock = (block: Block, yes: boolean): Block =>
 // How much they reason is left to each model's own default. A model that is not known here is asked for nothing special.
 
 interface Traits {
-  /**
-   * `adaptive`: the model decides how much to reason. `adaptive, shown`: also, and it returns its reasoning only on request. `budget`:
+  /** `adaptive`: the model decides how much to reason. `adaptive, shown`: also, and it returns its reasoning only on request. `budget`:
    * up to a number of tokens. `own`: no setting is sent. */
   readonly thinking: 'adaptive' | 'adaptive, shown' | 'budget' | 'own';
   /** Supports a JSON Schema for its reply. */
@@ -280,8 +277,7 @@ const FORMATS: ReadonlySet<Json> = new Set('date-time time date duration email h
 /** Keywords that do not constrain a reply, or that are the same for all objects. */
 const DROPPED: ReadonlySet<string> = new Set(['$schema', 'additionalProperties', 'default']);
 
-/**
- * `schema` in the subset of structured output; null if it cannot be expressed (open maps, arbitrary values). A schema that is too complex is
+/** `schema` in the subset of structured output; null if it cannot be expressed (open maps, arbitrary values). A schema that is too complex is
  * refused by the server, which is learned. */
 export function allowedSchema(schema: Json): Json | null {
   if (!isObject(schema) || !isExpressible(schema)) return null;

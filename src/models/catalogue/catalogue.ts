@@ -1,5 +1,4 @@
-/**
- * The models that Mimir knows by name: context window and output limit in tokens, grade, price. Policy decides which of them
+/** The models that Mimir knows by name: context window and output limit in tokens, grade, price. Policy decides which of them
  * may be used, and the provider whether they can be called. `prices.json` is written by `.setup/prices.mjs`.
  *
  * Sources: ids from the providers' client libraries (see policy/aliases.ts); windows from the price library if it has them
@@ -25,8 +24,7 @@ export type Known = Omit<ModelOption, 'label' | 'aliases' | 'usable'>;
 const GRADES = ['fast', 'usual', 'deep'] as const;
 const PUBLISHED: Readonly<Record<string, Price>> = PRICES;
 
-/**
- * The rows of `models.json`. Their order decides which usable model of a grade replaces a model of another provider. `effort: false`: the
+/** The rows of `models.json`. Their order decides which usable model of a grade replaces a model of another provider. `effort: false`: the
  * model refuses a reasoning effort, as documented. */
 export const KNOWN: readonly Known[] = ROWS.map(({ id, grade, effort, ...figures }) => ({
   ...figures,

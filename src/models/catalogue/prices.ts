@@ -1,5 +1,4 @@
-/**
- * Prices and windows from the price library. The library takes a tenth of a second to load, so no run imports this module: the
+/** Prices and windows from the price library. The library takes a tenth of a second to load, so no run imports this module: the
  * catalogue's prices are in prices.json, and only a person's own models are looked up here. Missing facts are unknown, never guessed. */
 import { findProvider, type MatchLogic, type ModelInfo, type ModelPrice, type Provider } from '@pydantic/genai-prices';
 import type { Millis } from '../../domain/ids.ts';
@@ -31,8 +30,7 @@ function meansWholeHost({ api_pattern: pattern }: Provider, baseUrl: string): bo
 
 const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 
-/**
- * The model with exactly this id, or with this id without its date. The library also matches prefixes, and would give the price of
+/** The model with exactly this id, or with this id without its date. The library also matches prefixes, and would give the price of
  * `claude-sonnet-5` to an unknown `claude-sonnet-5-5`. */
 const modelNamed = ({ models }: Provider, name: string): ModelInfo | undefined =>
   models.find(({ id, match }) => id === name || isNamed(match, name)) ??

@@ -1,5 +1,4 @@
-/**
- * One request to a model server and its outcome: posts, watches, reads the events to the end, and reports a failure with what it cost. An
+/** One request to a model server and its outcome: posts, watches, reads the events to the end, and reports a failure with what it cost. An
  * adapter decides what to send, how to read a reply, and how to handle a refusal. */
 import type { Usage } from '../../domain/budget.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';

@@ -1,5 +1,4 @@
-/**
- * Turns failures of a call into `ModelFault`: error responses with their bodies, error events of a stream, and failed connections.
+/** Turns failures of a call into `ModelFault`: error responses with their bodies, error events of a stream, and failed connections.
  * Shared by all providers. */
 import type { Millis } from '../../domain/ids.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
@@ -174,8 +173,7 @@ const keyAdvice = ({ key, keyEnv }: Called): string =>
     ? 'Name the variable with the key as `apiKeyEnv` of this provider'
     : `Check ${keyEnv}${key === null ? ' (not set)' : ''}`;
 
-/**
- * Error bodies are `{error: {type, message}}`, `{error: "…"}`, `{errors: [{message}]}`, `{message}`, `{detail}`, `{title}`, a list of one
+/** Error bodies are `{error: {type, message}}`, `{error: "…"}`, `{errors: [{message}]}`, `{message}`, `{detail}`, `{title}`, a list of one
  * of them, or a text; some nest the real one again. Any other form is shown as it is. */
 function saidIn(body: unknown): ErrorBody {
   if (typeof body === 'string') return { type: '', code: '', message: pageWords(body) };

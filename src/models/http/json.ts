@@ -83,8 +83,7 @@ export const isObject = (value: Json | undefined): value is { readonly [key: str
 
 const MOST_CHARACTERS = 1_000_000;
 
-/**
- * The arguments of a tool call: one JSON object, at most a million characters and 100 levels deep; an empty text is a call without
+/** The arguments of a tool call: one JSON object, at most a million characters and 100 levels deep; an empty text is a call without
  * arguments. Null for anything else, and where a key is there twice or is `__proto__`. */
 export function parseArguments(text: string): Json | null {
   if (text.trim() === '') return {};

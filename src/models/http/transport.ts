@@ -1,5 +1,4 @@
-/**
- * The transport of one call, by a provider's client library: a request that follows no redirect and sends only what is given here, and a
+/** The transport of one call, by a provider's client library: a request that follows no redirect and sends only what is given here, and a
  * response of which every chunk is reported (also pings), counted and limited. */
 import type { ProviderSetup } from '../../domain/models/provider.ts';
 import { fail, type Result } from '../../domain/result.ts';
@@ -221,8 +220,7 @@ async function quietFor(
   }
 }
 
-/**
- * Watches a call that starts now. It is silent if no content arrives within `firstEventMs`, or later for `idleMs`; signs of life do not
+/** Watches a call that starts now. It is silent if no content arrives within `firstEventMs`, or later for `idleMs`; signs of life do not
  * count. With `pingMs`, also if nothing at all arrives for so long, once anything arrived. */
 export function watchStream(
   setup: Pick<ProviderSetup, 'firstEventMs' | 'idleMs' | 'pingMs'>,

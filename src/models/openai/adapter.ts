@@ -1,5 +1,4 @@
-/**
- * Calls OpenAI and compatible servers: by the Responses API for OpenAI itself, by Chat Completions for other servers and those without
+/** Calls OpenAI and compatible servers: by the Responses API for OpenAI itself, by Chat Completions for other servers and those without
  * Responses. What a server does not accept is learned from its refusal, once, and then left out. */
 import OpenAI from 'openai';
 import type { Usage } from '../../domain/budget.ts';

@@ -342,8 +342,7 @@ export function usageOf(usage: unknown, names: { readonly all: string; readonly 
   return { input: all - cacheRead - cacheWrite, output: Math.max(output, beside), cacheRead, cacheWrite };
 }
 
-/**
- * The reply with an estimated usage if the server omitted it or reports an impossible 0: a token for every four bytes sent or received.
+/** The reply with an estimated usage if the server omitted it or reports an impossible 0: a token for every four bytes sent or received.
  * What the server did count stays. */
 export function estimated(reply: Read, { sent, thought }: { readonly sent: number; readonly thought: number }): Read {
   const { usage } = reply;
@@ -369,8 +368,7 @@ interface RawCall {
   extra: Fields | null;
 }
 
-/**
- * The calls of a reply. Invalid arguments stay text, and the gate reports them to the model. Ids are ours, because servers omit or repeat
+/** The calls of a reply. Invalid arguments stay text, and the gate reports them to the model. Ids are ours, because servers omit or repeat
  * them; theirs are kept if they are unique. */
 export function callsOf(request: ModelRequest, raw: readonly Readonly<RawCall>[]): Pick<Read, 'calls' | 'kept'> {
   const calls = raw.map((call, index) => ({

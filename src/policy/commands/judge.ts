@@ -1,5 +1,4 @@
-/**
- * Applies command rules to a shell command. Rules are words, `*` for one word, `**` for the rest. Every program that would run is judged
+/** Applies command rules to a shell command. Rules are words, `*` for one word, `**` for the rest. Every program that would run is judged
  * and the strictest rule wins; only a command that was understood completely is ever allowed. The sandbox's limits are not considered here. */
 import type { Reason } from '../../domain/reason.ts';
 import type { CommandRule, CommandRules } from '../rules.ts';
@@ -7,8 +6,7 @@ import { rowsOf } from './options.ts';
 import { readCommand, type Reading } from './read.ts';
 import { baseName, type Known, programOf, type Simple } from './words.ts';
 
-/**
- * `unclear`: a deny rule might match, or the command cannot be read. `none`: no rule matches. `destroys`: it must be asked about in every
+/** `unclear`: a deny rule might match, or the command cannot be read. `none`: no rule matches. `destroys`: it must be asked about in every
  * mode, with the reason. */
 export type CommandVerdict = (
   | { readonly verdict: 'allow' | 'ask' | 'deny' | 'unclear'; readonly because: Reason }

@@ -1,5 +1,4 @@
-/**
- * The programs of a command with their sub-commands, as a person may allow them for a session: `npm test …`, `git diff …`. None where the
+/** The programs of a command with their sub-commands, as a person may allow them for a session: `npm test …`, `git diff …`. None where the
  * program is not what really runs (`bash -c`, `env`, `xargs`, `python -c`), or where the text does not show everything that runs. */
 import { actsOf } from './judge.ts';
 import { readCommand } from './read.ts';

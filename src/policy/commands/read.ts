@@ -1,5 +1,4 @@
-/**
- * Parses a shell command with a real shell grammar: every program that it would run (in lists, pipes, substitutions, here-documents,
+/** Parses a shell command with a real shell grammar: every program that it would run (in lists, pipes, substitutions, here-documents,
  * function bodies, wrappers), and what makes that list uncertain. */
 import * as shell from 'unbash';
 import { DOUBTS, type Known, knownAssignment, knownWord, programOf, setOf, type Simple } from './words.ts';

@@ -1,5 +1,4 @@
-/**
- * Words of a shell command after quote removal and escapes. A word that depends on anything but the text (a variable, a substitution, a
+/** Words of a shell command after quote removal and escapes. A word that depends on anything but the text (a variable, a substitution, a
  * file name pattern, a translation) is unknown. */
 import * as shell from 'unbash';
 
@@ -85,8 +84,7 @@ export const baseName = (word: Known): Known => (word === null ? null : (word.sp
 /** Longer commands are not read. */
 const MOST_CHARACTERS = 100_000;
 
-/**
- * The first line that `command` prints, if its first program is an `echo` or a `printf` that contains the whole line, without pipe, redirection or
+/** The first line that `command` prints, if its first program is an `echo` or a `printf` that contains the whole line, without pipe, redirection or
  * background. The two characters `\n` end a line like a real line break. Otherwise null; never throws. */
 export function firstLineEchoed(command: string): string | null {
   if (command.length > MOST_CHARACTERS) return null;

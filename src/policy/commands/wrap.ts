@@ -1,5 +1,4 @@
-/**
- * Programs that run what their arguments name (`env`, `timeout`, `xargs`, `sh -c`, `find -exec`, `npx` …), and what they would run.
+/** Programs that run what their arguments name (`env`, `timeout`, `xargs`, `sh -c`, `find -exec`, `npx` …), and what they would run.
  * Anything that the text does not show is a doubt, never a guess. */
 import { lengthOf, optionIn, type Options, rowsOf } from './options.ts';
 import { DOUBTS, type Known, programOf, type Simple } from './words.ts';

@@ -1,5 +1,4 @@
-/**
- * Explains policy decisions for people: the decision, every rule involved, and what would change it. The gate's own functions decide here
+/** Explains policy decisions for people: the decision, every rule involved, and what would change it. The gate's own functions decide here
  * too; a change is offered only if deciding again with it allows more. */
 import type { Role } from '../../domain/agents/role.ts';
 import { type Reason, reasonText } from '../../domain/reason.ts';

@@ -1,5 +1,4 @@
-/**
- * Undos that can be taken back. Before anything is written, the files as they are and as they become are kept in the state folder, so that an
+/** Undos that can be taken back. Before anything is written, the files as they are and as they become are kept in the state folder, so that an
  * undo that was cut off, and one that a person regrets, is restored byte for byte. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';

@@ -98,8 +98,7 @@ function restText(listed: {
 
 const LISTING_MS = 5000;
 
-/**
- * Lists at most `most` files, for at most five seconds: relative to the root, without ignored, protected and unreadable ones; links are
+/** Lists at most `most` files, for at most five seconds: relative to the root, without ignored, protected and unreadable ones; links are
  * not followed. `more`: there are more than were listed. */
 export async function listProject(root: Root, most: number, signal: AbortSignal) {
   const folder = await openFolder(root, '.');

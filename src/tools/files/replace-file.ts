@@ -1,5 +1,4 @@
-/**
- * Replaces one whole file inside the project atomically: a synced temporary file beside it is renamed over it. The caller
+/** Replaces one whole file inside the project atomically: a synced temporary file beside it is renamed over it. The caller
  * names the digest it expects to replace; any other content is a stale write and is refused. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -51,8 +50,7 @@ export function writeRefusal(root: Root, given: string): string | null {
   return real.ok ? null : real.fault;
 }
 
-/**
- * Opens the folder of `name` component by component from the root, and creates missing ones for a new file. A link on the way is
+/** Opens the folder of `name` component by component from the root, and creates missing ones for a new file. A link on the way is
  * refused: `name` is real, so a link can only have appeared meanwhile. */
 export async function openParent(
   root: Root,

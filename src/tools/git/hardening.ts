@@ -1,5 +1,4 @@
-/**
- * Runs git so that a hostile repository stays data: its configuration, attributes and hooks can name programs, and none of
+/** Runs git so that a hostile repository stays data: its configuration, attributes and hooks can name programs, and none of
  * them is started. Each setting of settings.json was added because git ran a program without it. */
 import OFF from './settings.json' with { type: 'json' };
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
@@ -8,8 +7,7 @@ import type { Root } from '../paths/root.ts';
 import { neverRan, type ProgramEnd, runProgram } from '../process/run-program.ts';
 import { runSandboxed, type Sandbox } from '../sandbox/sandbox.ts';
 
-/**
- * Settings that name a program, read another file, or reach a network, each disabled. `log.showSignature` and `format.pretty`: a log with
+/** Settings that name a program, read another file, or reach a network, each disabled. `log.showSignature` and `format.pretty`: a log with
  * signatures runs the checking program, and so does a custom format with %G?. */
 const SETTINGS: Settings = Object.entries(OFF);
 
@@ -88,8 +86,7 @@ function plainGit(
 export const hardenedEnvironment = (environment: Environment, more: Settings): Environment =>
   gitEnvironment(environment, [...SETTINGS, ...more]);
 
-/**
- * The environment in which every git of a shell command ignores the programs that this repository's configuration names.
+/** The environment in which every git of a shell command ignores the programs that this repository's configuration names.
  * Nested repositories are not covered. `more` are additional settings. */
 export async function harmlessGit(
   call: GitCall,
@@ -110,8 +107,7 @@ function neutralised(listed: string): Settings {
   });
 }
 
-/**
- * Settings are passed in variables instead of `-c`, because a name from a hostile configuration may contain `=`. Inherited
+/** Settings are passed in variables instead of `-c`, because a name from a hostile configuration may contain `=`. Inherited
  * `GIT_*` variables cannot get here: the tools' environment is an allow-list. */
 function gitEnvironment(environment: Environment, settings: readonly (readonly [string, string])[]): Environment {
   const numbered: Record<string, string> = {};

@@ -1,5 +1,4 @@
-/**
- * The project root: its real path, fixed at start, its git directory, and which paths below it may be read and written.
+/** The project root: its real path, fixed at start, its git directory, and which paths below it may be read and written.
  * Opening files is left to `workspace.ts`. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
@@ -49,8 +48,7 @@ export interface Root {
 export const rootFor = (root: Root, { writes }: { readonly writes?: readonly string[] }): Root =>
   writes === undefined ? root : { ...root, writes };
 
-/**
- * The root at `folder`, or why it cannot be one: it is not a folder; it is `/`, the home or the shared temporary directory; it
+/** The root at `folder`, or why it cannot be one: it is not a folder; it is `/`, the home or the shared temporary directory; it
  * contains or lies in a folder of Mimir's own (configuration, state, cache); `.mimir` or `.git` is a link. A `.git` file that
  * points outside gives a root without git, unless it points to a worktree entry that points back. */
 export function checkRoot(
@@ -80,8 +78,7 @@ export function checkRoot(
   });
 }
 
-/**
- * The root of a tree of an agent's own, which lies in Mimir's state folder, under the rules of the project that it was made from: what they say of
+/** The root of a tree of an agent's own, which lies in Mimir's state folder, under the rules of the project that it was made from: what they say of
  * places in the project holds for the same places in the tree. */
 export function treeRoot(project: Root, folder: string): Result<Root, string> {
   const real = realFolder(folder);
@@ -241,8 +238,7 @@ const PROTECTED_FILES = new Set(
 /** Characters that lenient file systems ignore in a name: zero-width characters, direction marks, a byte order mark. */
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/**
- * The normal path relative to `root`, with `/` and without `.` or `..`, or why it is not a path inside. Absolute paths are
+/** The normal path relative to `root`, with `/` and without `.` or `..`, or why it is not a path inside. Absolute paths are
  * accepted when they lie inside. The root itself is the empty string, accepted only with `folder: true`. */
 export function insideName(
   root: string,

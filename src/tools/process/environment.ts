@@ -1,5 +1,4 @@
-/**
- * The environment, the launcher and the descriptors of programs that tools start. Variables pass by an allow-list: no key, no
+/** The environment, the launcher and the descriptors of programs that tools start. Variables pass by an allow-list: no key, no
  * agent socket and no loader variable gets through. Only this file of the tools reads `process.env`. */
 import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -15,14 +14,12 @@ const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
 /** Variables that make a program load or run something else, and Mimir's own: never passed, whatever a rule lists. */
 const NEVER_PASSED = /^(?:LD_|DYLD_|GIT_|BASH_|MIMIR_)|^(?:ENV|SHELLOPTS|IFS|PATH|TERM|NODE_OPTIONS|PERL5OPT|RUBYOPT)$/;
 
-/**
- * Variables that lead to a program acting for the person: key agents, buses, password prompts. A person's own list does not
+/** Variables that lead to a program acting for the person: key agents, buses, password prompts. A person's own list does not
  * pass them, an administrator's does. Any other name that a person lists is passed. */
 const ACTS_FOR_THE_PERSON =
   /_SOCK(?:ET)?$|_BUS_(?:ADDRESS|PID)$|_ASKPASS$|_IPC_H(?:OOK|ANDLE)|^(?:SSH_AGENT_PID|SSH_CONNECTION|SSH_TTY|GPG_AGENT_INFO|GPG_TTY|XDG_RUNTIME_DIR)$/;
 
-/**
- * The environment of every child: the usual variables and those of `more`, `TERM=dumb`, and a PATH without entries inside the
+/** The environment of every child: the usual variables and those of `more`, `TERM=dumb`, and a PATH without entries inside the
  * project. `granted` are the names in `more` that an administrator lists. */
 export function toolEnvironment(
   root: string,
@@ -115,8 +112,7 @@ export function keepFile(file: string, text: string, mode = 0o600): void {
 
 // What a program that is started gets of descriptors: its own three, the sandbox's one, and nothing that Mimir inherited.
 
-/**
- * By number, for `spawn`: input if there is some, two pipes, and a pipe for what the sandbox tells. A descriptor that this
+/** By number, for `spawn`: input if there is some, two pipes, and a pipe for what the sandbox tells. A descriptor that this
  * process itself inherited would go on to every child: in the child each such one is of nothing. */
 export function descriptors(program: {
   readonly input?: string;

@@ -1,5 +1,4 @@
-/**
- * Measures, empties and fills Mimir's own folders that commands write to. Agents control their content (links that lead
+/** Measures, empties and fills Mimir's own folders that commands write to. Agents control their content (links that lead
  * outside, concurrent changes), so small programs do the work in a sandbox that can write nothing else. */
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, renameSync, rmdirSync, rmSync } from 'node:fs';
@@ -97,8 +96,7 @@ export async function removeFolder(helpers: Helpers, folder: string): Promise<bo
   }
 }
 
-/**
- * Copies into `to`, created if missing, all that it lacks and all that is newer in `from`. False when the copy is incomplete
+/** Copies into `to`, created if missing, all that it lacks and all that is newer in `from`. False when the copy is incomplete
  * or too slow; `to` may then hold a part. */
 export async function copyInto(helpers: Helpers, from: string, to: string): Promise<boolean> {
   try {
@@ -159,8 +157,7 @@ const BASE = /^\.mimir-[0-9a-f]{16}\.tmp$/;
 export const isFreshFile = (base: string): boolean => BASE.test(base);
 const notesIn = (stateDir: string): string => path.join(stateDir, 'writing');
 
-/**
- * A name for a temporary file in `folder` (absolute), which is not created here. Without a state folder no note is made. Call `done` after
+/** A name for a temporary file in `folder` (absolute), which is not created here. Without a state folder no note is made. Call `done` after
  * the file was renamed or removed. */
 export function freshFile(
   stateDir: string | undefined,

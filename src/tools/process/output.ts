@@ -1,5 +1,4 @@
-/**
- * Bounds what tools return at the source: bytes, columns, binary content. All returned text is well-formed; making it safe
+/** Bounds what tools return at the source: bytes, columns, binary content. All returned text is well-formed; making it safe
  * for a terminal is left to the screen. */
 import type { ToolOutput } from '../../ports/tool.ts';
 
@@ -15,8 +14,7 @@ const BINARY_PROBE_BYTES = 8 * 1024;
 /** True when there is a NUL among the first 8 KiB. */
 export const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
 
-/**
- * Decodes UTF-8; invalid bytes become U+FFFD. A byte order mark is kept, so that the text can be written back. With `stream`
+/** Decodes UTF-8; invalid bytes become U+FFFD. A byte order mark is kept, so that the text can be written back. With `stream`
  * an incomplete character at the end is dropped. */
 export const decode = (bytes: Uint8Array, how: { readonly stream?: boolean } = {}): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, how);

@@ -1,5 +1,4 @@
-/**
- * Runs one program to its end with bounded output and time, and leaves nothing of it behind: neither processes nor pipes.
+/** Runs one program to its end with bounded output and time, and leaves nothing of it behind: neither processes nor pipes.
  * The caller decides what to run and interprets the end. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -343,8 +342,7 @@ async function endTree(tree: Tree): Promise<TreeEnd> {
 
 const running = new Set<number>();
 
-/**
- * Kills the process group when this process exits for any reason. A sandbox is bound to its parent only once it is set up; one
+/** Kills the process group when this process exits for any reason. A sandbox is bound to its parent only once it is set up; one
  * that loses its parent during set-up would wait for ever. */
 function endAtExit(child: ChildProcess, pid: number): void {
   if (!process.listeners('exit').includes(endRunning)) process.on('exit', endRunning);
@@ -356,8 +354,7 @@ function endRunning(): void {
   for (const pid of running) signalTo(-pid, 'SIGKILL');
 }
 
-/**
- * Ends what the process of this mark has left running; true when none of it is left. Ends nothing where it started this process.
+/** Ends what the process of this mark has left running; true when none of it is left. Ends nothing where it started this process.
  * Sandboxes are killed at once: they should have ended with that process, and one that is still being set up ignores SIGTERM. */
 export async function endLeftBy(dead: string): Promise<boolean> {
   const mark = `${dead}.`;
@@ -367,8 +364,7 @@ export async function endLeftBy(dead: string): Promise<boolean> {
   return (await endTree({ leader: null, mark })).survivors === 0;
 }
 
-/**
- * Waits until a box is empty, after its leader has ended: the kernel kills what is in it, and lets its first process go
+/** Waits until a box is empty, after its leader has ended: the kernel kills what is in it, and lets its first process go
  * only when no other is left. False when that takes too long. */
 async function boxEmptied(first: number): Promise<boolean> {
   const end = performance.now() + SWEEP_MS;

@@ -1,5 +1,4 @@
-/**
- * Gathers bounded facts about a repository for planners: names, sizes, the beginnings of manifests and of the README, the last
+/** Gathers bounded facts about a repository for planners: names, sizes, the beginnings of manifests and of the README, the last
  * commits. Runs only ripgrep's listing and hardened git; unreadable parts are left out. */
 import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -77,8 +76,7 @@ export const openRepository = (
   },
 });
 
-/**
- * Calls that come while one runs share the one after it: many agents that start at once cost as much as two, and each result is of a time after
+/** Calls that come while one runs share the one after it: many agents that start at once cost as much as two, and each result is of a time after
  * its call. A shared call is stopped when all who wait for it are. */
 function shared<T>(gather: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();

@@ -1,5 +1,4 @@
-/**
- * Publishes changes of a run: a commit on a branch of its own, a push, a pull request. Neither the person's branch nor their
+/** Publishes changes of a run: a commit on a branch of its own, a push, a pull request. Neither the person's branch nor their
  * other changes are touched. What leaves the machine runs as the person, outside the sandbox, and never asks by itself. */
 import path from 'node:path';
 import { existsSync } from 'node:fs';

@@ -1,5 +1,4 @@
-/**
- * Filters the person's Cargo configuration for a sandbox: only sources and registries with their names and addresses. Tokens,
+/** Filters the person's Cargo configuration for a sandbox: only sources and registries with their names and addresses. Tokens,
  * programs that Cargo would start (wrappers, linkers, runners, credential providers), proxies and variables are left out. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,4 @@
-/**
- * Starts an agent of another program in the sandbox of its own tree. Beyond what commands there see, it gets its login folder to write, and a
+/** Starts an agent of another program in the sandbox of its own tree. Beyond what commands there see, it gets its login folder to write, and a
  * socket that leads to the hosts of its provider: its programs find it as a proxy on the loopback of the sandbox. */
 import { closeSync, constants, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { writeFileSync } from 'node:fs';
@@ -137,8 +136,7 @@ const TERM = 'screen-256color';
 /** How long the script may take to start. */
 const START_MS = 10_000;
 
-/**
- * Starts the program in a session of tmux. tmux runs outside of the sandbox, because a person's client obeys its server; what it starts is in the
+/** Starts the program in a session of tmux. tmux runs outside of the sandbox, because a person's client obeys its server; what it starts is in the
  * sandbox. Without a client in control mode: tmux 3.3 crashes where several of them begin at once. */
 export async function startInTerminal(
   place: Place,
@@ -196,8 +194,7 @@ const IS_ENDING = /server exited|lost server|no server running/;
 const STARTS = 5;
 const AGAIN_MS = 100;
 
-/**
- * The script that the terminal runs. It ends what it has started when nobody holds the pipe `alive` open for writing any more: with the process of
+/** The script that the terminal runs. It ends what it has started when nobody holds the pipe `alive` open for writing any more: with the process of
  * Mimir. Variables stand in it, since the arguments of a process can be read by others. */
 function writeScript(
   folder: string,

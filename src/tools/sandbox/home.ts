@@ -1,5 +1,4 @@
-/**
- * The home and `/tmp` of commands: an empty home with the packages of the person's toolchains, for agents that write also the
+/** The home and `/tmp` of commands: an empty home with the packages of the person's toolchains, for agents that write also the
  * caches of the project's private home, and a `/tmp` of the agent's own. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';

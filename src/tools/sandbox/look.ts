@@ -55,8 +55,7 @@ export async function lookAtToolchains(
   return found.filter((look) => look !== null);
 }
 
-/**
- * Measures the private home of a project, then empties it if `clear` is set. `bytes`: null if there are too many files to count. `cleared`:
+/** Measures the private home of a project, then empties it if `clear` is set. `bytes`: null if there are too many files to count. `cleared`:
  * null if not requested; false if a part could not be removed. */
 export async function lookAtCaches({ root, stateDir, environment }: LookPlace, { clear }: { readonly clear: boolean }) {
   const [real = root] = realPlace(root);

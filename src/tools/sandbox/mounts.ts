@@ -1,5 +1,4 @@
-/**
- * The sandbox as arguments of bubblewrap. The order of mounts matters: later ones lie on top. All paths are real; bubblewrap
+/** The sandbox as arguments of bubblewrap. The order of mounts matters: later ones lie on top. All paths are real; bubblewrap
  * refuses to start, as intended, when one no longer exists. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -96,8 +95,7 @@ const LIMITS = {
   processes: Math.max(1024, 64 * availableParallelism()),
 } as const;
 
-/**
- * Shell commands that lower the limits; a limit that is already lower stays. Processes of a sandbox are the first that the
+/** Shell commands that lower the limits; a limit that is already lower stays. Processes of a sandbox are the first that the
  * kernel ends when memory runs out. The number of processes does not bind root. */
 const LIMITED = [
   'ulimit -c 0',
@@ -144,8 +142,7 @@ const LOCK_MS = 5000;
 const POLL_MS = 5;
 
 export interface Masks {
-  /**
-   * Registers a sandbox and creates the missing folders of `wanted` (absolute), which stay until it ends. Returns its end
+  /** Registers a sandbox and creates the missing folders of `wanted` (absolute), which stay until it ends. Returns its end
    * function, to be called when no process of it is left. Fails when the state directory cannot be used. */
   begin(wanted: readonly string[]): Promise<Result<() => Promise<void>, string>>;
   /** Removes what killed processes have left. */
@@ -263,8 +260,7 @@ function makeFolder(folder: string): void {
 
 const FREE = 'lock.free';
 
-/**
- * Runs `act`, which must be synchronous, under the lock; null when the lock is not free within five seconds. The lock of an
+/** Runs `act`, which must be synchronous, under the lock; null when the lock is not free within five seconds. The lock of an
  * ended process is taken over: it carries that process's mark, so only one rename of it succeeds. */
 async function locked<T>(folder: string, act: () => T): Promise<T | null> {
   const mine = path.join(folder, `lock.${ownMark()}`);

@@ -11,8 +11,7 @@ const HIDDEN = ['/home', '/root', '/run', '/mnt', '/media', '/var/tmp'];
 /** Files that only root may read; a sandbox started by root could read them. */
 const ROOTS_OWN = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];
 
-/**
- * The real folders to cover, none below another; `/tmp` is the sandbox's own anyway. `more` are additional folders. Those of
+/** The real folders to cover, none below another; `/tmp` is the sandbox's own anyway. `more` are additional folders. Those of
  * `also` are covered even when empty, because something may be put into them. */
 export function hiddenFolders(more: readonly string[], also: readonly string[] = []): readonly string[] {
   const always = new Set(also.flatMap(realPlace));
@@ -33,8 +32,7 @@ export const hiddenFiles = (): readonly string[] => (process.getuid?.() === 0 ? 
 
 const MOST_SOCKETS = 64;
 
-/**
- * Listening file-system sockets that a sandbox could reach: those outside covered folders (`hidden`) or in a shown one. Neither
+/** Listening file-system sockets that a sandbox could reach: those outside covered folders (`hidden`) or in a shown one. Neither
  * a network namespace nor a read-only mount blocks them. Sockets in the project belong to the person's work and stay. */
 export function openSockets(root: string, hidden: readonly string[], shown: readonly string[] = []): readonly string[] {
   try {
@@ -54,8 +52,7 @@ export function openSockets(root: string, hidden: readonly string[], shown: read
 /** True for an existing socket that a sandbox can reach; false when it has gone meanwhile. */
 const isOpenSocket = (place: string): boolean => tried(() => lstatSync(place).isSocket() && isReached(place), false);
 
-/**
- * Can a sandbox of root reach the socket? Root's sandbox is not root over other users' folders, and bubblewrap could not cover
+/** Can a sandbox of root reach the socket? Root's sandbox is not root over other users' folders, and bubblewrap could not cover
  * anything in them either (`/var/spool/postfix/private`). A sandbox of any other user sees what that user sees. */
 function isReached(place: string): boolean {
   if (process.getuid?.() !== 0) return true;
@@ -124,8 +121,7 @@ function treeOf(home: string, program: string): string {
   return path.basename(folder) === 'bin' && path.dirname(above) !== home ? above : folder;
 }
 
-/**
- * The folders of a worktree's git directory that lie outside the root: the repository it belongs to, if that contains the git
+/** The folders of a worktree's git directory that lie outside the root: the repository it belongs to, if that contains the git
  * directory; otherwise the git directory alone. */
 export function gitFolders(root: Root): readonly string[] {
   if (root.git.is === 'none' || isInside(root.path, root.git.directory)) return [];

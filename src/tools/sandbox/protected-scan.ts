@@ -1,5 +1,4 @@
-/**
- * Finds what commands must not write or read in a project: protected names and `.env*` files, at the top and below. The
+/** Finds what commands must not write or read in a project: protected names and `.env*` files, at the top and below. The
  * search is bounded; `root.ts` decides which names are protected. */
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';

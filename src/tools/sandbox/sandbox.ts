@@ -1,5 +1,4 @@
-/**
- * The sandbox of a project: probes once, with the flags of real commands, whether it works, and turns a command into what to
+/** The sandbox of a project: probes once, with the flags of real commands, whether it works, and turns a command into what to
  * start so that it runs sandboxed. There is no fallback: what cannot be sandboxed is not started. */
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -346,8 +345,7 @@ interface Surroundings {
   readonly denied: readonly string[];
 }
 
-/**
- * The real paths of those `places` that may be shown. Excluded are places around the home, the project or Mimir's state, places
+/** The real paths of those `places` that may be shown. Excluded are places around the home, the project or Mimir's state, places
  * inside the project or the state, credentials, and what a rule hides. */
 function openPlaces(places: readonly string[], around: Surroundings): readonly string[] {
   const real = (place: string): string => realPlace(place)[0] ?? place;
@@ -412,8 +410,7 @@ export type Course = Pick<Program, 'timeLimit' | 'signal' | 'input' | 'onOutput'
 /** How often a program is started in all if bubblewrap refuses. On a busy machine, sockets of other programs come and go. */
 const MOST_STARTS = 5;
 
-/**
- * Runs a program in a sandbox to its end, or not at all: `is` is then "not boxed", with the reason in `stderr`. If bubblewrap
+/** Runs a program in a sandbox to its end, or not at all: `is` is then "not boxed", with the reason in `stderr`. If bubblewrap
  * refuses, nothing of the program has run, and it is planned and started again: a place that was to be covered may have gone. */
 export async function runSandboxed(sandbox: Sandbox, spec: SandboxedCommand, course: Course): Promise<ProgramEnd> {
   for (let start = 1; ; start += 1) {

@@ -1,5 +1,4 @@
-/**
- * Mounts an agent's socket in its sandbox at a fixed path, with the program `mimir` and Mimir's own code beside it. The socket
+/** Mounts an agent's socket in its sandbox at a fixed path, with the program `mimir` and Mimir's own code beside it. The socket
  * identifies the agent, not the program: a command that uses the socket directly is the same agent. */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync } from 'node:fs';
@@ -130,8 +129,7 @@ export function agentFolders(stateDir: string, root: string, helpers: Helpers): 
   };
 }
 
-/**
- * Creates, in an agent's folder, the folders of `/tmp` that lead to the home and to `places`. Each gets a mount of its own, so that no command can
+/** Creates, in an agent's folder, the folders of `/tmp` that lead to the home and to `places`. Each gets a mount of its own, so that no command can
  * replace it with a link. Null if the agent has put something else there or a place is a file: then the agent's folder cannot be used. */
 export function mountsIn(folder: string, places: readonly string[]): readonly string[] | null {
   const below = places.filter((place) => place.startsWith('/tmp/'));

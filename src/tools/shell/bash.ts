@@ -1,5 +1,4 @@
-/**
- * The `bash` tool: runs one command in a fresh shell with a clean environment and a time limit, and leaves nothing running.
+/** The `bash` tool: runs one command in a fresh shell with a clean environment and a time limit, and leaves nothing running.
  * Whether the command may run is decided by policy and the person. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';

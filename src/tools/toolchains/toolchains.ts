@@ -1,5 +1,4 @@
-/**
- * Toolchains as data, in `toolchains.json`: which packages of the person's home a sandbox shows, what a project's private home keeps, and which
+/** Toolchains as data, in `toolchains.json`: which packages of the person's home a sandbox shows, what a project's private home keeps, and which
  * variables make the tool work offline. Only folders of packages are named, never their parents, which hold credentials and
  * start-up files. All folders are relative to a home. */
 import { existsSync } from 'node:fs';
@@ -16,8 +15,7 @@ interface Packages {
   readonly moved?: { readonly variable: string; readonly below: string };
   /** Folder below the sandbox's home; by default the same as `from`. */
   readonly to?: string;
-  /**
-   * The tool writes into the folder, so a private home gets a copy. Without a private home, and if it is too large, it is mounted
+  /** The tool writes into the folder, so a private home gets a copy. Without a private home, and if it is too large, it is mounted
    * read-only as others are. */
   readonly copied?: boolean;
   /** False: the tool refuses a read-only folder. */

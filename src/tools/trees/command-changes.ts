@@ -1,5 +1,4 @@
-/**
- * Finds what commands change in the project: it is compared before and after each command that may write. Commands that ran at the same
+/** Finds what commands change in the project: it is compared before and after each command that may write. Commands that ran at the same
  * time share their changes. Ignored files and processes that go on in the background are not seen. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,4 @@
-/**
- * Contents of files by git's id, in Mimir's own store. They are written there without starting git, and copied there from the project's
+/** Contents of files by git's id, in Mimir's own store. They are written there without starting git, and copied there from the project's
  * repository, so that they outlive whatever happens to its history. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -22,8 +21,7 @@ export function keepBytes(store: TreeStore, facts: RepositoryFacts, bytes: Uint8
   return id;
 }
 
-/**
- * As `keepBytes`, for bytes of the project's file `name`: with line ends as git stores them, so that the id is the one that a look at the
+/** As `keepBytes`, for bytes of the project's file `name`: with line ends as git stores them, so that the id is the one that a look at the
  * whole project finds. Asks git only where that matters. */
 export async function keepFile(
   store: TreeStore,

@@ -1,5 +1,4 @@
-/**
- * The `git_commit` tool: turns the content on disk into a tree, proposes it to mandatory reviews and people, and commits exactly
+/** The `git_commit` tool: turns the content on disk into a tree, proposes it to mandatory reviews and people, and commits exactly
  * that tree or nothing. No hook, filter, signing program or editor runs. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync } from 'node:fs';

@@ -1,5 +1,4 @@
-/**
- * Merges an agent's tree into the project: compared in memory by git, and then applied file by file, where each file is still as it was compared.
+/** Merges an agent's tree into the project: compared in memory by git, and then applied file by file, where each file is still as it was compared.
  * The three sides are the project when the tree was made (`base`), the project now (`ours`) and the tree (`theirs`). */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -175,8 +174,7 @@ async function sideLines(staging: staged.Staging, { tree, stages, stage, of, ids
   return `${removals(staging.facts, gone)}${lines}`;
 }
 
-/**
- * Changes the project's files from `ours` to `to`. Throws `TreeFault` before any change where one of them is no longer as in `ours`;
+/** Changes the project's files from `ours` to `to`. Throws `TreeFault` before any change where one of them is no longer as in `ours`;
  * each is compared once more before it is replaced. */
 export async function applyTree({ staging, tree }: Scanned, ours: string, to: string): Promise<readonly string[]> {
   const entries = await staged.differences(staging, ours, to);

@@ -1,5 +1,4 @@
-/**
- * Makes own trees of agents: a folder in the state directory with the project as it stands, in a repository of its own that borrows the project's
+/** Makes own trees of agents: a folder in the state directory with the project as it stands, in a repository of its own that borrows the project's
  * objects. Nothing of the person's repository changes. Once an agent has worked in it, its `.git` is never read or obeyed by Mimir's store. */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -108,8 +107,7 @@ interface Content {
   readonly objects: readonly string[];
 }
 
-/**
- * Makes the tree at its places from a scan of the project; returns the id of what its changes are counted from. Whatever lay there is replaced.
+/** Makes the tree at its places from a scan of the project; returns the id of what its changes are counted from. Whatever lay there is replaced.
  * With `from`, its commit is `ours` and its files are `content`. */
 export async function makeTree({ staging, tree: all }: Scanned, places: TreePlaces, from?: Content): Promise<string> {
   const { store, facts, signal } = staging;
@@ -137,8 +135,7 @@ export async function makeTree({ staging, tree: all }: Scanned, places: TreePlac
 const tooLarge = (bytes: number): string =>
   `a tree of its own would have ${Math.ceil(bytes / 1024 / 1024)} MiB; at most ${TREE_BYTES / 1024 / 1024} MiB are allowed`;
 
-/**
- * A repository on the project's branch, without a template, hooks or a remote; `from` are the folders whose objects it borrows. Null: the branch has
+/** A repository on the project's branch, without a template, hooks or a remote; `from` are the folders whose objects it borrows. Null: the branch has
  * no commit yet. */
 export function repositoryIn(
   own: string,

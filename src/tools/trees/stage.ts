@@ -1,5 +1,4 @@
-/**
- * Turns the files of a project into a tree, using an index of its own. Repositories inside the project are treated as plain
+/** Turns the files of a project into a tree, using an index of its own. Repositories inside the project are treated as plain
  * folders or left out, and git never runs in them, because their configuration could name programs. Ignored files count if
  * the last commit has them. Its functions throw `TreeFault`. */
 import fs from 'node:fs';
@@ -53,8 +52,7 @@ export async function filesIn(
 
 const GITLINK = '160000';
 
-/**
- * Puts the last commit's tree into the index, without its submodules (`links`); known facts about unchanged files are kept. After a fault
+/** Puts the last commit's tree into the index, without its submodules (`links`); known facts about unchanged files are kept. After a fault
  * of this or of `stage` the index must not be reused, because a submodule may still be in it. */
 export async function seed(staging: Staging): Promise<{ readonly tree: string; readonly links: readonly TreeEntry[] }> {
   const { head } = staging.facts;
@@ -207,8 +205,7 @@ function refuseLarge(root: string, names: readonly string[], most: NonNullable<S
 
 const DEEPEST = 16;
 
-/**
- * git enters a nested repository only if the index has an entry in it. So each gets a dummy entry, which disappears when
+/** git enters a nested repository only if the index has an entry in it. So each gets a dummy entry, which disappears when
  * everything is added. Otherwise `git init` would hide files from reviews. */
 async function enter(staging: Staging, excludes: string): Promise<void> {
   for (let depth = 0; depth < DEEPEST; depth += 1) {
@@ -264,8 +261,7 @@ export function leaveIndex(index: string): void {
   if (copyIndex(index, fresh)) fs.renameSync(fresh, path.join(path.dirname(index), 'index'));
 }
 
-/**
- * Gives the index the time at which its files were first looked at. git reads a file again that has changed since the time of the index, and
+/** Gives the index the time at which its files were first looked at. git reads a file again that has changed since the time of the index, and
  * writes the index only when it is done: of a file that changed in between, in the same second as before, nothing else would tell. */
 export function backdate(index: string, began: Millis): void {
   const time = (began - CLOCK_MS) / 1000;

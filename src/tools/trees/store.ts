@@ -1,5 +1,4 @@
-/**
- * Mimir's own git directory, in the state folder, which stores contents of a project by digest. The repository's configuration
+/** Mimir's own git directory, in the state folder, which stores contents of a project by digest. The repository's configuration
  * is not used, so none of its filters, hooks or monitors can run; its objects are read in place. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -221,8 +220,7 @@ function prepared(folder: string, format: string): string {
 /** The git directory for commits, where the project's attributes apply as for anyone else. */
 const commitsIn = (folder: string, format: string): string => prepared(path.join(folder, 'commits'), format);
 
-/**
- * Overrides all attributes of a project, so that bytes are compared as they are on disk. With `ident` or an encoding git would
+/** Overrides all attributes of a project, so that bytes are compared as they are on disk. With `ident` or an encoding git would
  * store a different text from the one that runs. */
 export const ATTRIBUTES = '* !ident !filter !working-tree-encoding\n';
 

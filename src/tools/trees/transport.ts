@@ -140,8 +140,7 @@ async function followSteps(
   await store.git(facts, ['read-tree', '-u', '--reset', commit], signal, { index, workTree: tree, objects: [objects] });
 }
 
-/**
- * Makes a project from what `packTree` has packed, at `folder`, which is replaced: its files as they were, on the same branch, with what was not
+/** Makes a project from what `packTree` has packed, at `folder`, which is replaced: its files as they were, on the same branch, with what was not
  * committed there not committed here. */
 export async function placeProject(
   folder: string,

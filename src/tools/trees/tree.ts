@@ -1,5 +1,4 @@
-/**
- * The content of the whole project by digest (ports/tree.ts), for mandatory reviews, whose verdicts are bound to it. One scan
+/** The content of the whole project by digest (ports/tree.ts), for mandatory reviews, whose verdicts are bound to it. One scan
  * runs at a time; contents are stored in the state folder. */
 import { randomBytes } from 'node:crypto';
 import { lstatSync, writeFileSync } from 'node:fs';
@@ -44,8 +43,7 @@ export interface Scanned {
   readonly tree: TreeId;
 }
 
-/**
- * Opens the project's trees; nothing runs before the first scan. Returns a fault, never throws, without git or if content
+/** Opens the project's trees; nothing runs before the first scan. Returns a fault, never throws, without git or if content
  * cannot be read. Files in nested repositories count. */
 export function openTrees({
   root,
@@ -352,8 +350,7 @@ function folderLine(line: string): string {
 const PATCH_BYTES = 200 * 1024;
 const HOW = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--submodule=short'];
 
-/**
- * Names sorted by bytes, and the patch. Attributes of the project are ignored, so that none can hide a file from a review. The
+/** Names sorted by bytes, and the patch. Attributes of the project are ignored, so that none can hide a file from a review. The
  * content of `.env` files and of what policy hides is left out; a long patch keeps its beginning and end. Throws `TreeFault`. */
 export async function changesOf(
   store: TreeStore,

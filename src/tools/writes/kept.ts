@@ -1,5 +1,4 @@
-/**
- * Copies files before a command that could but must not change them, and restores them afterwards. The changed version is moved
+/** Copies files before a command that could but must not change them, and restores them afterwards. The changed version is moved
  * away, never deleted: it may be the person's own current work. */
 import fs, { type BigIntStats } from 'node:fs';
 import disk from 'node:fs/promises';

@@ -1,5 +1,4 @@
-/**
- * Limits commands to the files that their task may change. The sandbox opens folders; changes in them outside the globs are
+/** Limits commands to the files that their task may change. The sandbox opens folders; changes in them outside the globs are
  * undone when the command has ended, and reported. Changes that another agent was allowed to make meanwhile stay. */
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, realpathSync } from 'node:fs';

@@ -32,8 +32,7 @@ interface Meant<Command> {
   readonly rest: string;
 }
 
-/**
- * The command that a typed line means, or null for other text. Throws what is near where several commands begin so, one is spelled similarly,
+/** The command that a typed line means, or null for other text. Throws what is near where several commands begin so, one is spelled similarly,
  * or it is for another place. `exact`: only whole words of commands count, with as many arguments as the command takes. */
 export function meantBy<Command extends CommandWords>(
   typed: string,

@@ -63,8 +63,7 @@ const sentencesOf = (line: string): readonly string[] =>
     .split(/(?<=[\p{L}\p{N})\]"'`*][.!?])\s+/u)
     .filter((part) => /\S\s+\S/.test(part.trim()));
 
-/**
- * The files that the agent's tools and commands changed, by first change: what is left of its changes, once the authors of all changes are known,
+/** The files that the agent's tools and commands changed, by first change: what is left of its changes, once the authors of all changes are known,
  * and until then the sum of what it did. Long diffs are cut, but their counts are exact. */
 export const changesOf = (agent: Pick<AgentState, 'blocks' | 'net'>): readonly FileChange[] =>
   agent.net ?? changesDone(agent);

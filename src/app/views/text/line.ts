@@ -131,8 +131,7 @@ function sliceText(text: string, from: number, to: number, half: '' | ' '): stri
 export const wrapText = (text: string, width: number, style: Style = PLAIN): readonly Line[] =>
   text.split('\n').flatMap((paragraph) => wrap(paragraph === '' ? [] : [[paragraph, style]], width));
 
-/**
- * Wraps one line at blanks to lines of at most `width` columns. Longer words are cut. Continuation lines keep the
+/** Wraps one line at blanks to lines of at most `width` columns. Longer words are cut. Continuation lines keep the
  * line's indentation plus `hang` columns (for the text after a bullet), at most half of the width. */
 export function wrap(line: Line, width: number, hang = 0): readonly Line[] {
   if (width <= 0) return [[]];
@@ -157,8 +156,7 @@ const withoutWide = (text: string): string =>
 /** A text whose letters take one column each, or its letters. */
 export type Characters = string | readonly string[];
 
-/**
- * Breaks letters into rows of at most `width` columns, the later ones of `next`: after blanks and wide letters, inside of words that are
+/** Breaks letters into rows of at most `width` columns, the later ones of `next`: after blanks and wide letters, inside of words that are
  * wider than a row, never in an indentation. `dropsBlanks`: rows have no blanks at a break. No letters are one row. */
 export function rowsIn(
   letters: Characters,

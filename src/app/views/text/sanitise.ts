@@ -14,8 +14,7 @@ export interface Piece {
   readonly hidden: boolean;
 }
 
-/**
- * Splits a text that a person must see exactly. What `toTerminal` would drop becomes an escape (`\x1b`, `\u{202e}`),
+/** Splits a text that a person must see exactly. What `toTerminal` would drop becomes an escape (`\x1b`, `\u{202e}`),
  * and so do blanks that look like a space. Newlines stay. */
 function pieces(text: string): readonly Piece[] {
   if (CLEAN.test(text)) return [{ text, hidden: false }];
@@ -35,8 +34,7 @@ export const escapeHidden = (text: string): string =>
     .map((piece) => piece.text)
     .join('');
 
-/**
- * As `pieces`, with a marker character on each side of an escape. Foreign text cannot contain the markers, since they
+/** As `pieces`, with a marker character on each side of an escape. Foreign text cannot contain the markers, since they
  * are hidden characters themselves, so an escape differs from the same letters in the text. */
 export const markHidden = (text: string): string =>
   pieces(text)
@@ -113,8 +111,7 @@ function expandTabs(text: string, column: number): string {
 const TAB = 4;
 const CLEAN = /^[\x20-\x7e\n]*$/;
 
-/**
- * 7-bit and 8-bit escape sequences: strings (DCS, SOS, OSC, PM, APC, and the title of screen and tmux), CSI, and other escapes; also CAN,
+/** 7-bit and 8-bit escape sequences: strings (DCS, SOS, OSC, PM, APC, and the title of screen and tmux), CSI, and other escapes; also CAN,
  * SUB and ST, which end a sequence. An unfinished one ends with the line or at a maximum length, so that it cannot swallow the text that
  * follows. Terminals execute other controls inside of CSI without ending it. */
 const STRING = String.raw`(?:\x1b[PX\]^_k]|[\x90\x98\x9d-\x9f])[^\x07\n\r\x18\x1a\x1b\x90\x98\x9b-\x9f]{0,8192}`;

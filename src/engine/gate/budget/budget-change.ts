@@ -16,8 +16,7 @@ interface ChangeParts extends Pick<RunContext, 'recorder' | 'rules'> {
   readonly whyNotRevivable: (one: AgentState) => string | null;
 }
 
-/**
- * Sets limits of a running agent, or of an ended one that a message could revive. Limits that `budget` omits stay. No limit exceeds what
+/** Sets limits of a running agent, or of an ended one that a message could revive. Limits that `budget` omits stay. No limit exceeds what
  * the rules allow; the receipt then names the rule. A limit below the amount already used is reached at once. */
 export function setBudget(parts: ChangeParts, agent: AgentId, budget: Budget): Result<string, string> {
   const { recorder, limits, whyNotRevivable } = parts;
@@ -46,8 +45,7 @@ type What = keyof typeof KEYS;
 const changedLimits = (now: Budget, next: Budget): readonly What[] =>
   WHATS.filter((what) => now[KEYS[what]] !== next[KEYS[what]]);
 
-/**
- * Applies tightened rules to all running agents: limits above the rules are lowered. Budgets of mandatory reviews stay,
+/** Applies tightened rules to all running agents: limits above the rules are lowered. Budgets of mandatory reviews stay,
  * because the rules themselves set them. */
 export function tighten(recorder: Recorder, rules: Rules): void {
   const { agents, budget: runBudget } = recorder.state();

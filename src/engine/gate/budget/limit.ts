@@ -1,5 +1,4 @@
-/**
- * Asks a person what to do when a limit is reached: once for each limit, however many agents wait for the answer. After
+/** Asks a person what to do when a limit is reached: once for each limit, however many agents wait for the answer. After
  * the answer each agent decides and reserves again. If nobody answers, the rules decide. */
 import { type AgentId, providerOf, ROOT, type Usd } from '../../../domain/ids.ts';
 import { typedLimit } from '../../../domain/budget.ts';

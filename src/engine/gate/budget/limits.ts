@@ -1,5 +1,4 @@
-/**
- * The limits that apply to an agent: its own, those of all its ancestors, the run's, and the rules' daily limits; how much of each is used,
+/** The limits that apply to an agent: its own, those of all its ancestors, the run's, and the rules' daily limits; how much of each is used,
  * when time is up, and the texts about them. Pure. What a call may use of them is decided in reserve.ts. */
 import { type Budget, formatLimit } from '../../../domain/budget.ts';
 import { WARNED_AT_ESTIMATE } from '../../../domain/plan/estimate.ts';
@@ -167,8 +166,7 @@ export function warnings(
   );
 }
 
-/**
- * Why an ended agent could make no call if it were revived: its own limit, an ancestor's or the run's is used up, or
+/** Why an ended agent could make no call if it were revived: its own limit, an ancestor's or the run's is used up, or
  * was too small for its last step. Null when there is room, or the limit was raised since. */
 export function spentLimit(state: events.RunState, agent: AgentId, now: Millis): string | null {
   for (const limit of limitsAbove(state, agent)) {

@@ -1,5 +1,4 @@
-/**
- * The collaborators of the gate, opened once for a run and passed to each of its parts. This file is in the gate's
+/** The collaborators of the gate, opened once for a run and passed to each of its parts. This file is in the gate's
  * lowest folder because all of them import it. */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import type { AgentId, CallId } from '../../../domain/ids.ts';
@@ -17,8 +16,7 @@ import type { ProviderQueues } from '../provider-queue.ts';
 
 /** What the gate asks of mandatory reviews: whether a proposed commit may be made. */
 export interface CommitGate {
-  /**
-   * Ok when every mandatory review with trigger `on-commit` passed exactly `proposal.tree`, or only warns. Otherwise
+  /** Ok when every mandatory review with trigger `on-commit` passed exactly `proposal.tree`, or only warns. Otherwise
    * the reason and the needed changes, in words for the model. The asking agent waits and yields its slot meanwhile. */
   beforeCommit(order: WorkOrder, proposal: Proposal, signal: AbortSignal): Promise<Result<void, string>>;
 }

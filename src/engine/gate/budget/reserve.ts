@@ -1,5 +1,4 @@
-/**
- * Reserves the worst price of a call before it is made, against the agent and its ancestors up to the run. Pure and
+/** Reserves the worst price of a call before it is made, against the agent and its ancestors up to the run. Pure and
  * synchronous: the caller records `model.started` in the same step. limits.ts lists the limits. */
 import { tokensOf, type Usage } from '../../../domain/budget.ts';
 import { type AgentId, fromMicro, isBelow, type ModelId, parentOf, toMicro, type Usd } from '../../../domain/ids.ts';
@@ -219,8 +218,7 @@ function exhausted(
   return { ok: false, exhausted: event, ...(day === undefined ? {} : { from: day.from }) };
 }
 
-/**
- * The true cost of a call in whole micro-dollars. Usage that is missing or impossible (fractional, negative, above the
+/** The true cost of a call in whole micro-dollars. Usage that is missing or impossible (fractional, negative, above the
  * reservation) is settled at the reservation: `bounded`. */
 export function settle(
   model: ModelOption,

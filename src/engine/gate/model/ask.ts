@@ -1,5 +1,4 @@
-/**
- * Asks a model: the person's turn in human mode, the rules on models, the tries of one model, and the next model in the
+/** Asks a model: the person's turn in human mode, the rules on models, the tries of one model, and the next model in the
  * fallback order. How one model is tried is in retry.ts and call.ts. */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { type ModelId, providerOf } from '../../../domain/ids.ts';

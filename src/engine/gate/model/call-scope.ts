@@ -211,8 +211,7 @@ export function timeForMore(fault: ModelFault, course: Course): Millis {
   return Math.min(LEAVE_AFTER, retryFor) - Math.max(failing, downFor);
 }
 
-/**
- * Milliseconds before the next try, after `tries` tries: what the provider asked for plus a little, otherwise random up
+/** Milliseconds before the next try, after `tries` tries: what the provider asked for plus a little, otherwise random up
  * to a bound that doubles (full jitter); at most `LONGEST_WAIT`. `chance` is from 0 to 1. */
 export function waitAfter({ retryAfterMs = 0 }: ModelFault, tries: number, chance: number): Millis {
   const asked = Number.isFinite(retryAfterMs) && retryAfterMs > 0 ? retryAfterMs : 0;

@@ -159,8 +159,7 @@ function draftOf({ parts, question, model }: Asking): ModelRequest {
 /** Vendors call their count an estimate; they may bill slightly more. */
 const COUNT_MARGIN = 1.02;
 
-/**
- * The input tokens as counted by the provider; null where it cannot count. The caller judges again afterwards, because
+/** The input tokens as counted by the provider; null where it cannot count. The caller judges again afterwards, because
  * others may have used the budget meanwhile. */
 async function countedInput(parts: GateParts, draft: ModelRequest, signal: AbortSignal): Promise<number | null> {
   const tokens = (await parts.models.count?.(draft, signal)) ?? null;
@@ -227,8 +226,7 @@ async function performCall({ question, ticket, signal, step }: Calling, asked: A
   return ok(recordFinished(asked, received, Math.round(world.elapsed() - began)));
 }
 
-/**
- * The fault when a model other than the requested one answered and its reply must not be used; the reply is still paid
+/** The fault when a model other than the requested one answered and its reply must not be used; the reply is still paid
  * for. Null: the reply may be used. */
 function mismatch({ models, rules }: GateParts, { id }: ModelOption, reply: ModelReply): ModelFault | null {
   const { model, usage: spent } = reply;

@@ -1,5 +1,4 @@
-/**
- * How much of a model's context window a conversation fills, from the provider's count of the last request and an
+/** How much of a model's context window a conversation fills, from the provider's count of the last request and an
  * estimate of what followed; how long tool results may be; the record of a compaction. */
 import { z } from 'zod';
 import type { WorkOrder } from '../../../domain/agents/agent.ts';

@@ -1,5 +1,4 @@
-/**
- * Decides whether an agent may call a model now, for every kind of call: turns, retries, fallbacks, plans, summaries
+/** Decides whether an agent may call a model now, for every kind of call: turns, retries, fallbacks, plans, summaries
  * and reports. Each call spends its own permit, so that rules tightened meanwhile apply to it. */
 import type { ModelChoice } from '../../../domain/agents/agent.ts';
 import type { Role } from '../../../domain/agents/role.ts';

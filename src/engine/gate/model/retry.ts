@@ -1,5 +1,4 @@
-/**
- * The tries of one model in one turn. Every try is a call with its own id, reservation and end in the log, because no vendor promises not
+/** The tries of one model in one turn. Every try is a call with its own id, reservation and end in the log, because no vendor promises not
  * to bill a repeated id again. Waiting happens in the provider's queue or for this agent alone; when the tries are used up, ask.ts decides. */
 import { type Millis, providerOf, ROOT } from '../../../domain/ids.ts';
 import { RETRY_FOR } from '../../../domain/models/provider.ts';

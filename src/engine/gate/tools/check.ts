@@ -1,5 +1,4 @@
-/**
- * Runs one check of a task: decided, recorded and run like a command of the task's agent, in the same sandbox. It may run again after a
+/** Runs one check of a task: decided, recorded and run like a command of the task's agent, in the same sandbox. It may run again after a
  * crash, because the person approved it with the plan as a command to be run any number of times. */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { factsOf } from '../../../domain/agents/tool-facts.ts';

@@ -30,8 +30,7 @@ export function openCalls(events: Iterable<MimirEvent>): readonly OpenToolCall[]
   return [...open.values()];
 }
 
-/**
- * Whether the tool waits for a child or a person. Its work is not in the call itself, so a stopped run leaves the call
+/** Whether the tool waits for a child or a person. Its work is not in the call itself, so a stopped run leaves the call
  * open and a resumed run continues it. */
 export const isWaitingTool = ({ name, capability }: Pick<Tool, 'name' | 'capability'>): boolean =>
   capability === 'spawn' || factsOf(name).waits === true;

@@ -1,5 +1,4 @@
-/**
- * Permission to use a tool: policy decides, a person is asked where policy requires it, mandatory reviews judge a
+/** Permission to use a tool: policy decides, a person is asked where policy requires it, mandatory reviews judge a
  * proposed commit, and policy decides again after each wait. The result is a permit that can be used once. */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { type Capability, onlyReads } from '../../../domain/agents/role.ts';
@@ -48,8 +47,7 @@ export type PermitResult =
 
 const refuse = (text: string): PermitResult => ({ ok: false, text });
 
-/**
- * Decides, prepares the proposed commit, asks the person where needed, has mandatory reviews judge the commit, and
+/** Decides, prepares the proposed commit, asks the person where needed, has mandatory reviews judge the commit, and
  * decides again after each wait. The permit is from the last decision. */
 export async function obtainPermit(parts: GateParts, request: Use, context: ToolContext): Promise<PermitResult> {
   const { tool, input, order, approved } = request;
@@ -66,8 +64,7 @@ export async function obtainPermit(parts: GateParts, request: Use, context: Tool
   return decideAndAsk(parts, use, context, proposed.value, asked.answered);
 }
 
-/**
- * A permit for a check. Where it is `planned`, the approval of the plan is the answer where a command would be asked about; what rules ask
+/** A permit for a check. Where it is `planned`, the approval of the plan is the answer where a command would be asked about; what rules ask
  * about in any case is asked. */
 export async function obtainCheckPermit(
   parts: GateParts,

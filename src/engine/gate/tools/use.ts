@@ -1,5 +1,4 @@
-/**
- * Carries out tool calls: find the tool, parse the input, get a permit (permit.ts), record, run, record. Every call
+/** Carries out tool calls: find the tool, parse the input, get a permit (permit.ts), record, run, record. Every call
  * gets a result and is counted. Nothing runs without a permit for exactly this call. */
 import { z } from 'zod';
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
@@ -193,8 +192,7 @@ function refused(
 const withNote = (results: readonly ToolResult[], text: string): readonly ToolResult[] =>
   results.map((result, at) => (at === results.length - 1 ? { ...result, text: `${result.text}\n\n${text}` } : result));
 
-/**
- * Whether calls of this tool run in parallel: those that change nothing, and those whose child does the work. Other
+/** Whether calls of this tool run in parallel: those that change nothing, and those whose child does the work. Other
  * calls wait for all calls before them. */
 const runsTogether = ({ repeat, capability }: Pick<Tool, 'repeat' | 'capability'>): boolean =>
   repeat === 'safe' || capability === 'spawn';

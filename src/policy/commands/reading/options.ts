@@ -109,8 +109,7 @@ function whyWord(word: Argument, isPath: boolean, { reader, scope }: Reading): s
 // The words of a command for the read-only check: the text where it is known, otherwise what is certain about it; and where a path leads,
 // by its text alone.
 
-/**
- * `inside`: paths in the project that do not begin with "-" (a file name pattern with a literal beginning, `$f` of a loop). `leading`:
+/** `inside`: paths in the project that do not begin with "-" (a file name pattern with a literal beginning, `$f` of a loop). `leading`:
  * paths in the project that may begin with "-" (`*.ts`). `one`: a single unknown word (`"$(ls)"`); `any`: any number of them; `outside`: the
  * same, of which one is a path outside of the project (`$f` of a loop over `/etc`). */
 export type Argument =

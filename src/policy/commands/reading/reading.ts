@@ -1,5 +1,4 @@
-/**
- * Decides whether a command only reads: it is understood completely, all its programs and options are listed as reading, its paths are in
+/** Decides whether a command only reads: it is understood completely, all its programs and options are listed as reading, its paths are in
  * the project by their text, and its output goes only to the agent. Such a command runs without a question in a read-only sandbox, so that
  * a wrong list entry cannot write. */
 import * as shell from 'unbash';

@@ -190,8 +190,7 @@ function classLines(agent: AgentState, context: Context, width: number): readonl
   return [title('By kind of token'), ...lines];
 }
 
-/**
- * US dollars by kind of token at the price of the agent's model; null where the sum differs from the charged cost, because another model
+/** US dollars by kind of token at the price of the agent's model; null where the sum differs from the charged cost, because another model
  * was used as well or long requests have rates of their own. */
 function costsOf({ usage, cost, priced, model, fallbacks }: AgentState, { choices }: RunState): Readonly<Usage> | null {
   const price = choices?.models.find(({ id }) => id === model.used)?.price ?? null;

@@ -92,8 +92,7 @@ export function crumbs(where: string, task: string, glyphs: Glyphs): Line {
 // The numbers in the header of a run. The width decides which of them are shown. Those that come and go are on the left, so that the
 // others do not move.
 
-/**
- * Waits, questions, agents, time and money: as many of them as a header of `width` columns has room for beside the task. Numbers have
+/** Waits, questions, agents, time and money: as many of them as a header of `width` columns has room for beside the task. Numbers have
  * fixed places: the selection changes with the run, not with each second. */
 export function runNumbers(context: Context, width: number): Line {
   const { state, glyphs } = context;
@@ -238,8 +237,7 @@ function elapsed({ state, now }: Context): readonly [short: Line, long: Line] {
   return [[ran], [ran, tint(' / ', 'faint'), tint(`~${formatRoughly(seconds * 1000)}`, 'muted')]];
 }
 
-/**
- * `$0.38 of $2.00 ▰▰▱▱▱▱`; tokens where the models are free. `uncertain`: the cost of calls that a crash cut off, empty where every call
+/** `$0.38 of $2.00 ▰▰▱▱▱▱`; tokens where the models are free. `uncertain`: the cost of calls that a crash cut off, empty where every call
  * ended. `sign` and `words`: how near the limit is, since colour alone must not tell it. */
 function spend(context: Context) {
   const { state, glyphs } = context;

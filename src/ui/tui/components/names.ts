@@ -1,5 +1,4 @@
-/**
- * Names of agents and models in columns. A name that is too long is cut in its middle, since children of one parent differ at the end
+/** Names of agents and models in columns. A name that is too long is cut in its middle, since children of one parent differ at the end
  * (`finder-part-12`); a column is as wide as the longest name of the run, within limits of the pane. */
 import { clip, clusterWidth, graphemes, indentOf, modelName, modelText, plain } from '../../../app/views/index.ts';
 import { span, toLabel, widthOf } from '../../../app/views/index.ts';

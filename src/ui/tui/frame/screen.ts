@@ -1,5 +1,4 @@
-/**
- * The types of screens and dialogs. A screen is a body drawn from state, and a table of keys from which dispatch,
+/** The types of screens and dialogs. A screen is a body drawn from state, and a table of keys from which dispatch,
  * footer, help and docs/keys.md are made. Screens do not act: they return effects, and the app (app.ts) applies them. */
 import type { AgentId, Millis } from '../../../domain/ids.ts';
 import type { Mode } from '../../../domain/reason.ts';

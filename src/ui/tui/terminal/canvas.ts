@@ -1,5 +1,4 @@
-/**
- * Draws curves in braille with blessed-contrib's canvas, off screen, and converts its frame to spans. It is not
+/** Draws curves in braille with blessed-contrib's canvas, off screen, and converts its frame to spans. It is not
  * attached to a screen, which would redraw it in every frame. Loaded with the first chart. */
 import type CanvasWidget from 'blessed-contrib/lib/widget/canvas.js';
 import { type Ink, type Line, span } from '../../../app/views/index.ts';

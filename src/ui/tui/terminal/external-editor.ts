@@ -1,5 +1,4 @@
-/**
- * Programs that get the terminal: $VISUAL or $EDITOR with a text in a private file in a new folder, its command split by a shell; and tmux. */
+/** Programs that get the terminal: $VISUAL or $EDITOR with a text in a private file in a new folder, its command split by a shell; and tmux. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fail, ok, type Result, messageOf } from '../../../domain/result.ts';

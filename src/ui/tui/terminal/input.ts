@@ -54,8 +54,7 @@ export function listen(stream: NodeJS.ReadStream, parts: InputParts): () => void
 /** An input, or an answer of the terminal. */
 export type Token = Input | { readonly is: 'reply'; readonly text: string };
 
-/**
- * Converts bytes of a terminal to tokens, however they are split over reads. A paste is one token, so that nothing in it acts as a
+/** Converts bytes of a terminal to tokens, however they are split over reads. A paste is one token, so that nothing in it acts as a
  * key; neither do answers to queries. The caller keeps time and flushes. */
 export class Tokenizer {
   readonly #decoder = new TextDecoder('utf-8');

@@ -159,8 +159,7 @@ interface Shown {
 /** An empty screen in the default style. */
 export const nothingShown = (size: Size): Shown => ({ rows: blankRows(size), cursor: null });
 
-/**
- * The bytes that change `shown` to `rows`, in synchronised output and with absolute addresses, so that nothing depends on wrapping or on the
+/** The bytes that change `shown` to `rows`, in synchronised output and with absolute addresses, so that nothing depends on wrapping or on the
  * terminal's cluster widths. Updates `shown`; empty if nothing changed. `clears`: the terminal's content is unknown. */
 export function draw(
   rows: readonly Row[],

@@ -4,8 +4,7 @@ import type { Millis } from '../../../domain/ids.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { Theme } from '../../../domain/theme.ts';
 
-/**
- * An input. `key` names are: a printable grapheme as itself (`a`, `J`, `?`, `é`), or `enter`, `esc`, `tab`, `backtab`,
+/** An input. `key` names are: a printable grapheme as itself (`a`, `J`, `?`, `é`), or `enter`, `esc`, `tab`, `backtab`,
  * `backspace`, `delete`, `up`, `down`, `left`, `right`, `home`, `end`, `pageup`, `pagedown`, `space` as ` `, `f1`…;
  * prefixed by `ctrl-`, `alt-`, `shift-` where they change the meaning (`ctrl-c`, `alt-enter`, `shift-enter`, `alt-b`). */
 export type Input =
@@ -65,8 +64,7 @@ export interface Terminal {
   redraw(): void;
   /** Releases the terminal, stops the process as Ctrl-Z does, and takes the terminal again on `fg`. */
   suspend(): void;
-  /**
-   * Releases the terminal for $VISUAL or $EDITOR with a text, or for a session of Mimir's tmux server, and takes it again. Returns the edited
+  /** Releases the terminal for $VISUAL or $EDITOR with a text, or for a session of Mimir's tmux server, and takes it again. Returns the edited
    * text, or why there is none or nothing to see. */
   lend(to: { readonly edit: string } | { readonly attach: string }): Promise<Result<string, string>>;
   /** Releases the terminal. Idempotent and synchronous; also called on exit, crash and signals. */

@@ -184,8 +184,7 @@ function metrics(agent: AgentState, context: Context, width: number): Line {
 /** An agent is near a limit from this share of it on. */
 const NEAR = 0.8;
 
-/**
- * The share of its limits that is shown for an agent. Null without limits, before it starts, and after its end, where a low share would
+/** The share of its limits that is shown for an agent. Null without limits, before it starts, and after its end, where a low share would
  * read as remaining work; an agent that came near a limit keeps its share. Null for main, whose limits are those of the run. */
 function shareShown(agent: AgentState, { state, now }: Context): LimitShare | null {
   const share = agent.id === ROOT || neverRan(agent) ? null : agentShare(state, agent, now);

@@ -104,8 +104,7 @@ function whyNotStep(by: 1 | -1): WhyNot {
   };
 }
 
-/**
- * An effect on the selected task, or on the last one where a review is selected, since dialogs about the whole plan need a task as well.
+/** An effect on the selected task, or on the last one where a review is selected, since dialogs about the whole plan need a task as well.
  * The selection stays with the task when an edit moves it to another row. */
 const does =
   (effect: (of: Subject, context: Context) => Effect<never>): Run =>
