@@ -86,9 +86,10 @@ describe('a permit', () => {
       'src/engine/gate/tools/use.ts',
     ]);
     // Nobody else lets a tool act: agents' uses and the checks of tasks each have one caller, behind the permit.
-    // One tool wraps others, to see what they change, and so does a run on a cluster, to have them carried out elsewhere; both are run in the same
+    // Two wrap others, to see what they change and how large a tree gets, and so does a run on a cluster, to have them carried out elsewhere; both are run in the same
     // way. A worker carries out what the gate of a run has let pass and signed, if its own rules do not deny it.
     const wrappers = [
+      'src/tools/process/kept-folders.ts',
       'src/tools/trees/command-changes.ts',
       'src/app/cluster/run-side.ts',
       'src/app/cluster/worker-side.ts',

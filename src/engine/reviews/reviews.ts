@@ -23,6 +23,7 @@ export class MandatoryReviews {
   private fresh = false;
   private over = false;
   private last: Promise<unknown> = Promise.resolve();
+  private looking: Promise<void> = Promise.resolve();
 
   constructor(parts: Omit<judging.ReviewParts, 'writing'>) {
     this.parts = { ...parts, writing: this.writing };
@@ -42,7 +43,8 @@ export class MandatoryReviews {
     return mayChange(capabilities);
   }
 
-  /** Records the tree that all changes are compared with, before any agent begins. */
+  /** Records the tree that all changes are compared with. Where nothing is judged, agents begin meanwhile: commands are compared behind this
+   * look, and a file tool tells what it has changed. */
   async atStart(): Promise<void> {
     const { recorder, options, signal } = this.parts;
     const { firstTree, agents } = recorder.state();
@@ -50,10 +52,20 @@ export class MandatoryReviews {
     // After work has begun, earlier changes cannot be told apart any more.
     if ([...agents.values()].some(({ id, firstRunAt }) => id !== ROOT && firstRunAt !== null)) return;
     const isJudged = JUDGING.some((one) => this.nodes(one).length > 0);
-    const tree = isJudged ? await judging.treeNow(this.parts) : await options.tools.snapshot?.(signal);
-    if (tree?.ok !== true) return;
-    recorder.record({ type: 'forced.began', tree: tree.value });
-    this.fresh = true;
+    const look = isJudged ? judging.treeNow(this.parts) : options.tools.snapshot?.(signal);
+    this.looking = Promise.resolve(look).then((tree) => {
+      if (tree?.ok !== true || signal.aborted) return;
+      recorder.record({ type: 'forced.began', tree: tree.value });
+      this.fresh = true;
+    });
+    // A fault of the log is met by whoever awaits it.
+    this.looking.catch(() => undefined);
+    if (isJudged) await this.looking;
+  }
+
+  /** Resolves when the look of `atStart` has ended. */
+  looked(): Promise<void> {
+    return this.looking;
   }
 
   /** Call before the agent begins, or, of an agent with a tree of its own, before that is merged: until then the project has none of its changes.

@@ -40,6 +40,7 @@ export async function idleRun(parts: RunModules, resumed: boolean): Promise<RunR
     await watch;
     await children.settled();
     await reviews.settled();
+    await forced.looked();
   } finally {
     over.abort('ended');
   }

@@ -60,6 +60,7 @@ export async function runAgents(modules: RunModules, resumed: boolean, talk: Mai
     // Continue: the plan was amended after its last task ended, or a message revived an agent.
     forced.goOn();
   }
+  await forced.looked();
   table.close();
 }
 

@@ -32,8 +32,9 @@ export async function bytesIn(helpers: Helpers, folders: readonly string[]): Pro
   return end?.is !== 'exited' || kibibytes === undefined ? null : Number(kibibytes) * 1024;
 }
 
-/** How often a folder is looked at while a command runs that writes there. */
+/** How often a folder is looked at while a command runs that writes there, and measured at the most. */
 const LOOK_MS = 500;
+const MEASURE_AGAIN_MS = 2000;
 const MIB = 1024 * 1024;
 /** What stays free on its disk, for the log above all. */
 const SPARE_BYTES = 512 * MIB;
@@ -41,14 +42,18 @@ const SPARE_BYTES = 512 * MIB;
 /** Stops commands when the folder gets larger than `most`, or its disk is nearly full. What they have written stays, and may be made smaller. */
 export function sizeLimit(helpers: Helpers, folder: string, most: number): (tool: Tool) => Tool {
   const freeNow = (): number => tried(() => freeIn(folder), Number.POSITIVE_INFINITY);
-  /** At the last measurement. */
-  let [bytes, free] = [-1, 0];
+  /** At the last measurement, and when the next one is due. */
+  let [bytes, free, due] = [-1, 0, 0];
   const problem = async (before: { readonly bytes: number; readonly free: number }): Promise<string | null> => {
     const now = freeNow();
     if (now < SPARE_BYTES && now < before.free) return `only ${Math.ceil(now / MIB)} MiB are free on the disk`;
-    // Others write there, too, so what is gone from the disk is only a reason to measure.
-    const isSmall = bytes >= 0 && Math.max(bytes, bytes + free - now) <= most;
-    if (!isSmall) [bytes, free] = [(await bytesIn(helpers, [folder])) ?? bytes, now];
+    // Others write and remove files on the disk, too, so what is gone from it is only a reason to measure sooner.
+    const began = performance.now();
+    if (began >= due || Math.max(bytes, bytes + free - now) > most) {
+      [bytes, free] = [(await bytesIn(helpers, [folder])) ?? bytes, now];
+      const took = performance.now() - began;
+      due = began + Math.max(MEASURE_AGAIN_MS, took * 50);
+    }
     if (bytes <= Math.max(most, before.bytes)) return null;
     return `this tree has ${Math.ceil(bytes / MIB)} MiB, and at most ${most / MIB} MiB are allowed: remove what is not needed`;
   };
