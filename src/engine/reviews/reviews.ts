@@ -43,15 +43,16 @@ export class MandatoryReviews {
     return mayChange(capabilities);
   }
 
-  /** Records the tree that all changes are compared with. Where nothing is judged, agents begin meanwhile: commands are compared behind this
-   * look, and a file tool tells what it has changed. */
-  async atStart(): Promise<void> {
+  /** Records the tree that all changes are compared with, if any agent may change files. Where nothing is judged, agents begin meanwhile:
+   * commands are compared behind this look, and a file tool tells what it has changed. */
+  async atStart(mayChangeFiles: boolean): Promise<void> {
     const { recorder, options, signal } = this.parts;
     const { firstTree, agents } = recorder.state();
     if (firstTree !== null) return;
     // After work has begun, earlier changes cannot be told apart any more.
     if ([...agents.values()].some(({ id, firstRunAt }) => id !== ROOT && firstRunAt !== null)) return;
     const isJudged = JUDGING.some((one) => this.nodes(one).length > 0);
+    if (!isJudged && !mayChangeFiles) return;
     const look = isJudged ? judging.treeNow(this.parts) : options.tools.snapshot?.(signal);
     this.looking = Promise.resolve(look).then((tree) => {
       if (tree?.ok !== true || signal.aborted) return;

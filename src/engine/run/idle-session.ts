@@ -20,7 +20,7 @@ export async function idleRun(parts: RunModules, resumed: boolean): Promise<RunR
   const { children } = parts.messaging;
   const over = new AbortController();
   try {
-    await forced.atStart();
+    await forced.atStart(true);
     const reviews = new Reviews(parts);
     const rest = openRest(parts, () => reviews.isDue());
     const watch = stopWhenUnused(parts, reviews, over.signal);

@@ -28,7 +28,7 @@ export async function runAgents(modules: RunModules, resumed: boolean, talk: Mai
   const ids = table.agents().flatMap(({ agent }) => (known.has(agent) ? [] : [agent]));
   // Read at once, because with hundreds of agents each would read the whole log again.
   parts.conversations.keep(...ids);
-  await forced.atStart();
+  await forced.atStart(table.agents().some((one) => forced.judges(one)));
   if (resumed) children.resume((agent) => ids.includes(agent));
   // Ended agents with unread messages are revived; their dependants wait for them.
   known = new Map([...known].filter(([id]) => children.endOf(id) === undefined));
