@@ -96,6 +96,7 @@ class RunCluster implements Cluster {
   private readonly ends: (() => void)[];
   private readonly over = new AbortController();
   /** `steps`: why a worker cannot record what it has done. */
+  private beginning: Promise<void> | null = null;
   private troubles: Readonly<Record<'database' | 'steps' | 'workers', string | null>> = {
     database: null,
     steps: null,
@@ -275,7 +276,10 @@ class RunCluster implements Cluster {
     // Removed only when they are read: an answer of the database may be lost on its way.
     await db.run('delete from mimir.result where step = any($1)', [rows.map(({ step }) => step)]);
     if (ids.length > rows.length || this.troubles.workers !== null) await this.lookForWorkers();
-    await this.beginAgain();
+    // Apart, because the engine itself tries again while the database is away, and nobody would be told.
+    this.beginning ??= this.beginAgain()
+      .catch((error: unknown) => this.fault(error))
+      .finally(() => (this.beginning = null));
   }
 
   /** Begins workflows again that have ended while a step was on its way to them, and sends the step to the new one. */

@@ -128,8 +128,9 @@ export function firstSummary(state: FirstState): { readonly text: string; readon
     tried.filter(({ is }) => is === which).map(({ run, why }) => `${run}${why}`);
   const fails = named('fails');
   const rest = running.length > 0 || tried.length === all.size ? [] : [`${all.size - tried.length}`];
+  const count = fails.length === 0 ? 'no check' : `${fails.length} of ${plural(all.size, 'check')}`;
   const text = [
-    `${tried.some(({ changed }) => changed !== '') ? 'out of date: ' : ''}${fails.length} of ${plural(all.size, 'check')} ${fails.length === 1 ? 'fails' : 'fail'} before anything has begun`,
+    `${tried.some(({ changed }) => changed !== '') ? 'out of date: ' : ''}${count} ${fails.length > 1 ? 'fail' : 'fails'} before anything has begun`,
     part(': ', fails),
     part('; could not run: ', named('could not run')),
     part('; running: ', running),

@@ -204,7 +204,9 @@ async function writeEntries({ staging, tree }: Scanned, entries: readonly staged
     const before = new Map(entries.map(({ path: name }) => [name, statsAt(path.join(root.path, name))]));
     if (!staged.copyIndex(staging.index, own.index))
       throw new TreeFault('the index of the project could not be copied');
-    // git compares each file with what it was in `tree`, and changes nothing.
+    // git compares each file with what it was in `tree`, and changes nothing. It looks at the times alone, which a file that was written
+    // anew with the same content has others of.
+    await staged.inIndex(own, ['update-index', '-q', '--refresh'], { also: 1 });
     await staged.inIndex(own, ['read-tree', '-n', '-m', '-u', tree, result]);
     // Removals come first, because a folder may replace a file.
     for (const entry of entries.toSorted((a, b) => Number(a.newMode) - Number(b.newMode)))

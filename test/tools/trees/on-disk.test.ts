@@ -33,6 +33,18 @@ describe('the size of a tree', () => {
   });
 });
 
+describe('a merge', () => {
+  it('changes a file that was written anew with the same content since it was compared', async () => {
+    const at = await bench(makeRepository({ 'a.txt': 'a\n' }));
+    const base = await made(at);
+    await bash(at, 'echo b >> a.txt');
+    const merge = await merged(at, base);
+    writeFileSync(path.join(at.folder, 'a.txt'), 'a\n');
+    expect(await at.workspaces.apply(merge.ours, merge.merged, signal)).toEqual({ ok: true, value: undefined });
+    expect(text(at, 'a.txt')).toBe('a\nb\n');
+  });
+});
+
 describe('a tree of a repository with more than plain files', () => {
   it('has the files of git LFS as they are on disk, also by attributes of a folder, and runs no filter for them', async () => {
     const folder = makeRepository({ 'a.txt': 'a\n' });
