@@ -195,22 +195,17 @@ describe('after a run', () => {
     const { machine } = await ownModel('anthropic', { script: { rules }, files });
     const dumb = { cols: 100, rows: 60, env: { TERM: 'dumb' } };
     const person = machine.opens(['Name it all', '--mode', 'yolo'], dumb);
-    const says = async (line: string, ...answers: readonly (string | RegExp)[]): Promise<void> => {
-      person.type(line);
-      person.press('enter');
-      await person.sees(...answers);
-    };
     await person.sees('Proceed?');
-    await says('Y', 'completed: 1 agent');
-    await says('mark 1', 'There is no change 1: changes lists them.');
-    await says('changes', /1\. a\.ts:1 \+1 -1/, /2\. a\.ts:3 \+1 -1/);
-    await says('mark 1', 'Accepted: a.ts:1');
-    await says('changes file', /1\. 1 .*main \+1 -1, accepted/, /2\. 3 .*main \+1 -1/);
-    await says('reject 2', '-const second = 2;', '+const two = 2;', /Undo .*\?/);
-    await says('y', /undid the changes of main/);
+    await person.says('Y', 'completed: 1 agent');
+    await person.says('mark 1', 'There is no change 1: changes lists them.');
+    await person.says('changes', /1\. a\.ts:1 \+1 -1/, /2\. a\.ts:3 \+1 -1/);
+    await person.says('mark 1', 'Accepted: a.ts:1');
+    await person.says('changes file', /1\. 1 .*main \+1 -1, accepted/, /2\. 3 .*main \+1 -1/);
+    await person.says('reject 2', '-const second = 2;', '+const two = 2;', /Undo .*\?/);
+    await person.says('y', /undid the changes of main/);
     expect(readFileSync(join(machine.project, 'a.ts'), 'utf8')).toBe('const first = 1;\n\nconst two = 2;\n');
-    await says('comment 1 why not uno', 'Because of the style.');
-    await says('quit');
+    await person.says('comment 1 why not uno', 'Because of the style.');
+    await person.says('quit');
     await person.leaves();
     const events = jsonLines((await machine.mimir('events', '--json')).out);
     expect(of(events, 'message.sent').at(-1)).toMatchObject({
@@ -235,22 +230,17 @@ describe('after a run', () => {
     for (const task of ['Name it all', 'Other work'])
       expect((await machine.mimir('run', '--direct', task, '--yes', '--mode', 'yolo')).code).toBe(0);
     const person = machine.opens([], { cols: 100, rows: 60, env: { TERM: 'dumb' } });
-    const says = async (line: string, ...answers: readonly (string | RegExp)[]): Promise<void> => {
-      person.type(line);
-      person.press('enter');
-      await person.sees(...answers);
-    };
     await person.sees('Type a task');
-    await says('sessions', /1\. finished, .*: Other work/, /2\. finished, .*: Name it all/);
-    await says('open 2', '1 file changed, +2 -2', 'report shows it again');
-    await says('changes', /1\. a\.ts:1 \+1 -1/, /2\. a\.ts:3 \+1 -1/);
-    await says('mark 1', 'Accepted: a.ts:1');
-    await says('diff main', '+const first = 1;');
-    await says('reject 2', '-const second = 2;', '+const two = 2;', /Undo .*\?/);
-    await says('y', /undid the changes of main/);
+    await person.says('sessions', /1\. finished, .*: Other work/, /2\. finished, .*: Name it all/);
+    await person.says('open 2', '1 file changed, +2 -2', 'report shows it again');
+    await person.says('changes', /1\. a\.ts:1 \+1 -1/, /2\. a\.ts:3 \+1 -1/);
+    await person.says('mark 1', 'Accepted: a.ts:1');
+    await person.says('diff main', '+const first = 1;');
+    await person.says('reject 2', '-const second = 2;', '+const two = 2;', /Undo .*\?/);
+    await person.says('y', /undid the changes of main/);
     expect(readFileSync(join(machine.project, 'a.ts'), 'utf8')).toBe('const first = 1;\n\nconst two = 2;\n');
-    await says('comment 1 why not uno', 'Because of the style.');
-    await says('quit');
+    await person.says('comment 1 why not uno', 'Because of the style.');
+    await person.says('quit');
     await person.leaves();
   });
 });

@@ -42,20 +42,15 @@ describe('a single task', () => {
     git('config', 'user.email', 'ada@example.org');
     const person = machine.opens(['--mode', 'yolo'], DUMB);
     await person.sees('Type a task');
-    const says = async (line: string, ...answers: readonly (string | RegExp)[]): Promise<void> => {
-      person.type(line);
-      person.press('enter');
-      await person.sees(...answers);
-    };
-    await says(TASK, '1. main', 'Proceed?');
-    await says('Y', 'Plan approved', 'NOTES.md says it, and is committed.');
+    await person.says(TASK, '1. main', 'Proceed?');
+    await person.says('Y', 'Plan approved', 'NOTES.md says it, and is committed.');
     const session = await newest(machine);
     const begun = jsonLines((await machine.mimir('events', session, '--json')).out);
     expect(of(begun, 'tool.finished').flatMap(({ ok, output }) => (ok === true ? [] : [output]))).toEqual([]);
     expect(git('log', '-1', '--format=%s')).toBe('Say what the cache is for');
     expect(git('status', '--porcelain')).toBe('');
-    await says('main Who reads it?', 'The report reads it, src/report.js:1.');
-    await says('quit');
+    await person.says('main Who reads it?', 'The report reads it, src/report.js:1.');
+    await person.says('quit');
     expect(await person.leaves()).toBe(0);
     const events = jsonLines((await machine.mimir('events', session, '--json')).out);
     expect(of(events, 'agent.created').map(({ agent, role }) => [agent, role])).toEqual([

@@ -70,23 +70,18 @@ describe('permissions', () => {
     const turns = [runs('mkdir a'), runs('mkdir b'), runs('touch a/x')];
     const { machine } = await ownModel('anthropic', { script: script(...turns), files: LEDGER });
     const person = machine.opens([], { cols: 100, rows: 60, env: { TERM: 'dumb' } });
-    const says = async (line: string, ...answers: readonly (string | RegExp)[]): Promise<void> => {
-      person.type(line);
-      person.press('enter');
-      await person.sees(...answers);
-    };
     await person.sees('Type a task');
-    await says(TASK, 'Proceed?');
-    await says('Y', '3  mkdir …: commands that run only mkdir …', 'allow it? 1, 2, 3, 4, 5, y or n?');
+    await person.says(TASK, 'Proceed?');
+    await person.says('Y', '3  mkdir …: commands that run only mkdir …', 'allow it? 1, 2, 3, 4, 5, y or n?');
     await answersInLines(
       person,
       '3',
       /Always allowed mkdir … for this session: commands that run only mkdir[^]*3 {2}touch …/,
     );
-    await says('grants', '1. commands that run only mkdir …');
-    await says('grants withdraw 1', /[Ww]ithdrawn: commands that run only mkdir/);
+    await person.says('grants', '1. commands that run only mkdir …');
+    await person.says('grants withdraw 1', /[Ww]ithdrawn: commands that run only mkdir/);
     await answersInLines(person, '5 not in a', 'NOTES.md says it.');
-    await says('quit');
+    await person.says('quit');
     await person.leaves();
     const events = jsonLines((await machine.mimir('events', await newest(machine), '--json')).out);
     expect(of(events, 'tool.finished').map(({ ok, output }) => [ok, output])).toEqual([

@@ -89,8 +89,8 @@ describe('a permit', () => {
     // Two wrap others, to see what they change and how large a tree gets, and so does a run on a cluster, to have them carried out elsewhere; both are run in the same
     // way. A worker carries out what the gate of a run has let pass and signed, if its own rules do not deny it.
     const wrappers = [
-      'src/tools/process/kept-folders.ts',
       'src/tools/trees/command-changes.ts',
+      'src/tools/trees/size-limit.ts',
       'src/app/cluster/run-side.ts',
       'src/app/cluster/worker-side.ts',
     ];

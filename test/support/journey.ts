@@ -72,6 +72,8 @@ export interface Person {
   type(text: string): void;
   /** Waits until all of these are on the screen, one after the other. */
   sees(...what: readonly What[]): Promise<void>;
+  /** Types a line and Enter, and waits for these answers. */
+  says(line: string, ...answers: readonly What[]): Promise<void>;
   /** Waits until it is not, or no longer, on the screen. */
   doesNotSee(what: string | RegExp): Promise<void>;
   /** The whole screen as one text. */
@@ -129,6 +131,9 @@ function ended(args: readonly string[], cwd: string, env: Machine['env']): Promi
 
 function personAt(terminal: TestTerminal): Person {
   const screen = (): string => terminal.screen().join('\n');
+  const sees: Person['sees'] = async (...what) => {
+    for (const one of what) await terminal.waitFor(one, { timeout: PATIENCE });
+  };
   return {
     terminal,
     screen,
@@ -138,8 +143,11 @@ function personAt(terminal: TestTerminal): Person {
     type: (text) => {
       terminal.type(text);
     },
-    async sees(...what) {
-      for (const one of what) await terminal.waitFor(one, { timeout: PATIENCE });
+    sees,
+    says(line, ...answers) {
+      terminal.type(line);
+      terminal.press('enter');
+      return sees(...answers);
     },
     doesNotSee: (what) => terminal.waitFor((rows) => !holds(rows.join('\n'), what), { timeout: PATIENCE }),
     async leaves() {

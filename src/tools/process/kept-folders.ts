@@ -2,10 +2,9 @@
  * outside, concurrent changes), so small programs do the work in a sandbox that can write nothing else. */
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { statfsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, tried } from '../../domain/result.ts';
-import type { Tool } from '../../ports/tool.ts';
 import { leftByDead, ownMark } from '../paths/root.ts';
 import { type Environment, programOn } from './environment.ts';
 import { endLeftBy, OWN, type ProgramEnd, runProgram } from './run-program.ts';
@@ -30,58 +29,6 @@ export async function bytesIn(helpers: Helpers, folders: readonly string[]): Pro
   const end = await inSandbox(helpers, [], MEASURE_MS, ['du -skc -- "$@" 2>/dev/null | tail -n 1', ...folders]);
   const kibibytes = /^(\d+)\s/.exec(end?.stdout ?? '')?.[1];
   return end?.is !== 'exited' || kibibytes === undefined ? null : Number(kibibytes) * 1024;
-}
-
-/** How often a folder is looked at while a command runs that writes there, and measured at the most. */
-const LOOK_MS = 500;
-const MEASURE_AGAIN_MS = 2000;
-const MIB = 1024 * 1024;
-/** What stays free on its disk, for the log above all. */
-const SPARE_BYTES = 512 * MIB;
-
-/** Stops commands when the folder gets larger than `most`, or its disk is nearly full. What they have written stays, and may be made smaller. */
-export function sizeLimit(helpers: Helpers, folder: string, most: number): (tool: Tool) => Tool {
-  const freeNow = (): number => tried(() => freeIn(folder), Number.POSITIVE_INFINITY);
-  /** At the last measurement, and when the next one is due. */
-  let [bytes, free, due] = [-1, 0, 0];
-  const problem = async (before: { readonly bytes: number; readonly free: number }): Promise<string | null> => {
-    const now = freeNow();
-    if (now < SPARE_BYTES && now < before.free) return `only ${Math.ceil(now / MIB)} MiB are free on the disk`;
-    // Others write and remove files on the disk, too, so what is gone from it is only a reason to measure sooner.
-    const began = performance.now();
-    if (began >= due || Math.max(bytes, bytes + free - now) > most) {
-      [bytes, free] = [(await bytesIn(helpers, [folder])) ?? bytes, now];
-      const took = performance.now() - began;
-      due = began + Math.max(MEASURE_AGAIN_MS, took * 50);
-    }
-    if (bytes <= Math.max(most, before.bytes)) return null;
-    return `this tree has ${Math.ceil(bytes / MIB)} MiB, and at most ${most / MIB} MiB are allowed: remove what is not needed`;
-  };
-  return (tool) => ({
-    ...tool,
-    async run(input, context) {
-      const stop = new AbortController();
-      const before = { bytes, free: freeNow() };
-      let looking = Promise.resolve<string | null>(null);
-      const look = async (): Promise<void> => {
-        looking = looking.then((found) => found ?? problem(before));
-        if ((await looking) !== null) stop.abort();
-      };
-      const timer = setInterval(() => void look(), LOOK_MS);
-      const signal = AbortSignal.any([context.signal, stop.signal]);
-      const output = await tool.run(input, { ...context, signal }).finally(() => clearInterval(timer));
-      await look();
-      const why = await looking;
-      return why === null
-        ? output
-        : { ...output, ok: false, text: `${output.text}\nSTOPPED: ${why}. Nothing is lost.` };
-    },
-  });
-}
-
-function freeIn(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }
 
 /** Removes a folder with its content. False when a part of it remains. */

@@ -1,8 +1,9 @@
 /** Questions that buttons of ntfy answer, by a server on loopback: each once, none by a stranger, and none is lost. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ChatQuestion, type Notifier, openNotifier, type Target } from '../../../src/integrations/index.ts';
+import { type Notifier, openNotifier, type Target } from '../../../src/integrations/index.ts';
 import type { World } from '../../../src/ports/world.ts';
 import { ANSWERS, type FakeNtfy, openNtfyDouble, QUESTIONS, READER, TOKEN } from '../../support/ntfy.ts';
+import { question } from '../../support/chat-questions.ts';
 import { until } from '../../support/until.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -52,23 +53,12 @@ async function open(more: Partial<Target> = {}): Promise<Open> {
   return { server, notifier, answers, problems };
 }
 
-const question = (id: string, text = `may I run ${id}?`): ChatQuestion => ({
-  id,
-  text,
-  choices: [
-    { key: '1', label: 'allow once', allows: true },
-    { key: '4', label: 'deny', allows: false },
-  ],
-  takesWords: true,
-  about: 'S1',
-});
-
 const said = ({ published }: FakeNtfy): readonly string[] => published.map(({ message }) => message);
 
 describe('a question on a phone', () => {
   it('has a button for each answer, and says what became of it', async () => {
     const { server, notifier, answers, problems } = await open();
-    notifier.ask(question('q1'));
+    notifier.ask({ ...question('q1'), about: 'S1' });
     const message = await server.message('may I run q1?');
     const url = `${server.url}/${ANSWERS}`;
     const button = (label: string, code: string): object => ({

@@ -1,8 +1,9 @@
 /** A chat by a Bot API on loopback: who is heard, that each question is answered once, and what happens where something fails. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ChatQuestion, openTelegram, type Telegram } from '../../../src/integrations/index.ts';
+import { openTelegram, type Telegram } from '../../../src/integrations/index.ts';
 import type { Chat } from '../../../src/integrations/notify/telegram.ts';
 import { type FakeTelegram, openTelegramDouble } from '../../support/telegram.ts';
+import { question } from '../../support/chat-questions.ts';
 import { until } from '../../support/until.ts';
 
 const TOKEN = '12345:secret-token';
@@ -55,17 +56,6 @@ async function open({ chats = CHATS, webhook = '', token = TOKEN } = {}): Promis
   });
   return { server, chat, answers, commands, problems };
 }
-
-const question = (id: string, text = `may I run ${id}?`): ChatQuestion => ({
-  id,
-  text,
-  choices: [
-    { key: '1', label: 'allow once', allows: true },
-    { key: '4', label: 'deny', allows: false },
-  ],
-  takesWords: true,
-  about: null,
-});
 
 describe('what is said of an agent', () => {
   it('S141: replies to the first message about it in each chat, and questions do as well', async () => {

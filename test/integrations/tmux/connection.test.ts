@@ -341,25 +341,11 @@ describe.concurrent('an agent in a terminal', () => {
     expect(deaf.notes()).toEqual([`dropped ${told}`, `dropped ${told}`, `dropped ${told}`]);
   });
 
-  it('is interrupted by Escape, and goes on with the next message', async () => {
-    const conversation = new Conversation({ prompts: [[{ do: 'wait' }], [{ do: 'say', text: 'Done.' }]] });
-    const stop = new AbortController();
-    await conversation.ask();
-    conversation.answer();
-    const reply = conversation.ask(stop.signal);
-    await expect.poll(() => conversation.notes(), { timeout: 20_000 }).toContain('waits');
-    stop.abort();
-    expect(await reply).toEqual({ is: 'aborted', message: 'stopped' });
-    conversation.turns.push({ by: 'user', text: 'Go on.' });
-    expect(await conversation.toEnd()).toBe('Done.');
-    expect(conversation.notes().at(-1)).toBe('prompt "Go on."');
-  });
-
-  it('with a transcript is interrupted as well, whose turn the transcript never ends', async () => {
-    const conversation = new Conversation({
-      transcript: 'transcripts',
-      prompts: [[{ do: 'wait' }], [{ do: 'say', text: 'Done.' }]],
-    });
+  it.each([
+    ['a program that only shows what it does', {}],
+    ['a program with a transcript, which never ends that turn', { transcript: 'transcripts' }],
+  ] as const)('%s is interrupted by Escape, and goes on with the next message', async (_, options) => {
+    const conversation = new Conversation({ ...options, prompts: [[{ do: 'wait' }], [{ do: 'say', text: 'Done.' }]] });
     const stop = new AbortController();
     await conversation.ask();
     conversation.answer();

@@ -300,7 +300,7 @@ export function orderDialog(of: Subject): Dialog {
   const beside = others.filter(isBeside).map(({ id }) => id);
   const now = task.tree ?? 'shared';
   const places = TREES.map((tree) =>
-    choice(tree, tree === 'own' ? 'waits for nobody, merged when it is done' : '', treeText({ tree })),
+    choice(tree, tree === 'own' ? 'waits for nobody, merged when done' : '', treeText({ tree })),
   );
   const turns = choices.length === 0 ? [] : [checksField('turns', 'Take turns', beside, choices)];
   return editForm(of, `Order of ${titleOf(of)}`, [choiceField('tree', 'Works', now, places), ...turns], (values) => {

@@ -68,7 +68,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ),
     treeFact(of),
     checksFact(task),
-    ...of.first.map((line, at): Fact => [at === 0 ? 'Before' : '', toLabel(line)]),
+    ...firstFacts(of),
     ['Approval', mayAct(of) ? approvalText(plan, task, mode) : null, 'P'],
     ['Fallback', fallbackLine(of, glyphs)],
   ];
@@ -88,6 +88,15 @@ const checksFact = (task: PlanTask): Fact => [
   task.checks === undefined ? null : toLabel(checksText(task)),
   PLAN_EDITS.checks.keys[0],
 ];
+
+/** The key stands there until the plan runs. */
+function firstFacts({ first, task, taskState }: Inspected): readonly Fact[] {
+  const isWaiting = taskState === null;
+  const lines = first.length === 0 && isWaiting && task.checks !== undefined ? ['not tried'] : first;
+  return lines.map(
+    (line, at): Fact => (at === 0 ? ['Before', toLabel(line), isWaiting ? 'V' : ''] : ['', toLabel(line)]),
+  );
+}
 
 function textFacts({ description }: PlanTask): readonly Fact[] {
   const lines = description.trimEnd().split('\n');

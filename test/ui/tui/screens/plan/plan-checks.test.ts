@@ -43,6 +43,11 @@ it('says beside the checks of a task what each printed last', () => {
   expect(text).toMatch(/Before {4}npm test fails \(exit code 1\) .*\n.* {2}one failed .*\n.* {2}sum: 3 is not 4 /);
 });
 
+it('names the key where nothing was tried, and only for tasks with checks', () => {
+  expect(rows(approving(PLAN), 160, 45).join('\n')).toMatch(/Before {4}not tried {2}V /);
+  expect(rows(approving(RACE), 160, 45).join('\n')).not.toContain('not tried');
+});
+
 it('takes no click on that line', () => {
   const context = contextOf(tried(...failed(TEST)));
   const click = (y: number): unknown =>
