@@ -173,6 +173,7 @@ const WRITERS: readonly string[] = [
 /** Of `node:fs`, what changes nothing. `open` may: with a flag that writes, looked for below. */
 const READING = new Set(
   [
+    'statfsSync',
     'existsSync lstatSync lstat statSync stat fstatSync readFileSync readFile readdirSync readdir readlinkSync readlink',
     'realpathSync realpath accessSync access constants closeSync readSync openSync open',
   ].flatMap((names) => names.split(' ')),

@@ -4,8 +4,9 @@ import { tried } from '../../domain/result.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { bytesIn, type Helpers } from '../process/kept-folders.ts';
 
-/** How often a folder is looked at while a command runs that writes there, and measured at the most. */
+/** How often the free space is looked at while a command runs. */
 const LOOK_MS = 500;
+/** How often the folder is measured at the most, as long as nothing points to its growing. */
 const MEASURE_MS = 2000;
 const MIB = 1024 * 1024;
 /** What stays free on its disk, for the log above all. */
