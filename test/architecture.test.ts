@@ -173,9 +173,8 @@ const WRITERS: readonly string[] = [
 /** Of `node:fs`, what changes nothing. `open` may: with a flag that writes, looked for below. */
 const READING = new Set(
   [
-    'statfsSync',
     'existsSync lstatSync lstat statSync stat fstatSync readFileSync readFile readdirSync readdir readlinkSync readlink',
-    'realpathSync realpath accessSync access constants closeSync readSync openSync open',
+    'realpathSync realpath accessSync access constants closeSync readSync openSync open statfsSync',
   ].flatMap((names) => names.split(' ')),
 );
 const FLAGS_THAT_WRITE = /\bO_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)\b|\bopen(?:Sync)?\([^)]*'(?:[wa]x?\+?|r\+)'/;
