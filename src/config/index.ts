@@ -2,7 +2,7 @@
 export type { Flags } from './files/layer.ts';
 export type { Effective } from './files/merge.ts';
 export { type ConfigFault, type Environment, faultText, type Places, placesOf, shownPath } from './files/read-text.ts';
-export { MANAGED_ROOT, passedOver } from './managed/managed.ts';
+export { MANAGED_ROOT, managedMark, passedOver } from './managed/managed.ts';
 export type { Secret } from './providers/faults.ts';
 export type { ConfiguredProvider } from './providers/providers.ts';
 export { type AgentFile, agentFiles, type AgentFolder, agentFolder, agentNameProblem } from './roles/agent-files.ts';

@@ -30,8 +30,9 @@ export interface Performer {
 
 export interface WorkerOptions extends WorkerRow {
   readonly db: Database;
-  /** Public keys of the people whose steps are carried out; empty: of everybody, but of one person in each run. */
-  readonly people: readonly string[];
+  /** Public keys of the people whose steps are carried out; empty: of everybody, but of one person in each run. Rejects where that is not known,
+   * which refuses the step. */
+  readonly people: () => Promise<readonly string[]>;
   /** The calls of `store` wait while the database is away. */
   readonly performer: (store: SharedStore) => Performer;
   /** Seconds without a step after which an agent gives its slot back; 30 if absent. */
@@ -250,11 +251,11 @@ class Running {
   }
 
   private async result(order: AgentOrder, step: SignedStep, signal: AbortSignal): Promise<StepResult> {
-    const problem = await this.patiently(() => this.problemOf(order, step));
-    if (problem !== null) return { is: 'refused', because: problem };
-    if (step.repeat === 'never' && !(await this.begin(order, step))) return { is: 'unknown' };
     const live = step.live ? openLive(this.options.db, order.run, step.id) : null;
     try {
+      const problem = await this.patiently(() => this.problemOf(order, step));
+      if (problem !== null) return { is: 'refused', because: problem };
+      if (step.repeat === 'never' && !(await this.begin(order, step))) return { is: 'unknown' };
       return await this.perform(order, step, signal, live?.add ?? (() => undefined));
     } catch (error) {
       return { is: 'refused', because: messageOf(error) };
@@ -292,8 +293,9 @@ class Running {
 
   /** Why the step is not carried out; null if it is. A run keeps the key of its first step. */
   private async problemOf({ run }: AgentOrder, step: SignedStep): Promise<string | null> {
-    const { db, people } = this.options;
+    const { db } = this.options;
     if (!isSigned(step, run)) return 'its signature is wrong';
+    const people = await this.options.people();
     if (people.length > 0 && !people.includes(step.key))
       return 'the worker’s configuration does not name the key that signed it (cluster.people)';
     if (this.keys.get(run) === step.key) return null;

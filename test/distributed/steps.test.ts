@@ -197,11 +197,11 @@ it('hands over what has no running step at once when it is drained, and takes no
 it('refuses another number of slots than the workers of its pool have', async () => {
   const at = await bench();
   await at.worker('a', { slots: 2 });
-  const other = { id: 'b', pool: 'default', host: 'here', pid: 1, slots: 3, version: '1', facts: '{}', people: [] };
+  const other = { id: 'b', pool: 'default', host: 'here', pid: 1, slots: 3, version: '1', facts: '{}' };
   const nothing = (): never => {
     throw new Error('it was opened');
   };
-  await expect(openWorker({ ...other, db: at.db, performer: nothing, say: nothing })).rejects.toThrow(
+  await expect(openWorker({ ...other, db: at.db, people: nothing, performer: nothing, say: nothing })).rejects.toThrow(
     'all workers of a pool have the same number of slots: worker a of pool default has 2, this one would have 3\n  use --slots 2, or another --pool',
   );
 });

@@ -8,7 +8,7 @@ import { jsonLines } from '../support/cli.ts';
 import { openTestCluster, type TestCluster } from '../support/cluster.ts';
 import type { Rule } from '../support/double/script.ts';
 import { LEDGER } from '../support/journey.ts';
-import { needs } from '../support/needs.ts';
+import { needs, skipWithout } from '../support/needs.ts';
 import { of, planText, runOn } from '../support/on-the-wire.ts';
 import { runsFirst, saysDone } from '../support/own-tree-plans.ts';
 import { until } from '../support/until.ts';
@@ -139,6 +139,41 @@ it('a worker keeps to its own rules as well', async () => {
   const [{ ok, output } = {}] = of(events, 'tool.finished');
   expect([ok, String(output)]).toEqual([false, expect.stringMatching(/^Not run: denied on the worker: .*config.yml/)]);
   expect(existsSync(path.join(made.machine.project, 'made.txt'))).toBe(false);
+});
+
+it('a worker keeps to what its administrator and its person write while it works, and to nothing else while that cannot be read', async ({
+  skip,
+}) => {
+  skipWithout('root', skip);
+  const made = await cluster(plans(['Make a file', 'code']), runsFirst('Make a file', 'touch made.txt'));
+  const one = await made.worker({ policy: 'ui: {}\n' });
+  const config = one.config();
+  const comes = async (): Promise<unknown> => {
+    const { code, err, events } = await runOn(made.machine, 'Make a file', '--cluster', '--mode', 'yolo');
+    const [used] = of(events, 'tool.finished');
+    return [code, used?.['ok'], used?.['output'] ?? err];
+  };
+  const because = (text: string): unknown => [
+    0,
+    false,
+    expect.stringMatching(`^Not run: denied on the worker: ${text}`),
+  ];
+  const noModel = (text: string): unknown => [6, undefined, expect.stringContaining(text)];
+  expect(await comes()).toEqual([0, true, expect.anything()]);
+  one.writes('policy.yml', 'commands: { deny: ["touch *"] }\n');
+  expect(await comes()).toEqual(because('.*policy.yml:1'));
+  one.writes('policy.yml', 'commands: {');
+  expect(await comes()).toEqual(noModel('its configuration cannot be read: the configuration has faults'));
+  one.writes('policy.yml', 'ui: {}\n');
+  one.writes('config.yml', `${config}commands: { deny: ["touch *"] }\n`);
+  expect(await comes()).toEqual(because('.*config.yml:4'));
+  one.writes('config.yml', config);
+  one.writes('policy.yml', 'enforcement: { deniedModels: [local/coder] }\n');
+  expect(await comes()).toEqual(noModel('the worker may not use local/coder: '));
+  one.writes('policy.yml', 'ui: {}\n');
+  expect(await comes()).toEqual([0, true, expect.anything()]);
+  const told = Array.from(one.out().matchAll(/has read its configuration|refuses steps: its/g), ([text]) => text);
+  expect(told.map((text) => text.startsWith('refuses'))).toEqual([false, false, true, false, false, false]);
 });
 
 it('the paths that the rules of a run close stay closed, also where its worker has no such rules', async () => {

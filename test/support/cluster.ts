@@ -1,11 +1,12 @@
 /** A cluster of a test: a database, and the real program as workers beside the one that runs. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, cpSync, mkdtempSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PUBLISHED } from './cli.ts';
 import type { Double } from './double/double.ts';
 import type { Rule } from './double/script.ts';
 import { LEDGER, type Machine, makeMachine } from './journey.ts';
+import { managed } from './managed.ts';
 import { ownModel } from './on-the-wire.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import type { Files } from './repos.ts';
@@ -14,6 +15,10 @@ import type { Files } from './repos.ts';
 export interface WorkerProcess {
   readonly child: ChildProcess;
   readonly id: string;
+  /** Replaces its `config.yml`, or the managed policy that it was started with, as an editor does. */
+  writes(file: 'config.yml' | 'policy.yml', text: string): void;
+  /** Its `config.yml`. */
+  config(): string;
   /** What it has printed. */
   out(): string;
   /** Resolves with its exit code, or null after a signal. */
@@ -24,8 +29,8 @@ export interface TestCluster {
   readonly machine: Machine;
   readonly double: Double;
   readonly postgres: Postgres;
-  /** `config`: its configuration beside the models and the cluster. */
-  worker(how?: { readonly config?: string; readonly slots?: number }): Promise<WorkerProcess>;
+  /** `config`: its configuration beside the models and the cluster. `policy`: the managed policy of its machine, which needs root. */
+  worker(how?: { readonly config?: string; readonly policy?: string; readonly slots?: number }): Promise<WorkerProcess>;
   /** Another machine of the same person, with nothing but the configuration. */
   elsewhere(own?: Machine['env']): Machine;
   /** Copies the person's key there. */
@@ -46,12 +51,30 @@ export async function openTestCluster(rules: readonly Rule[], files: Files = LED
     machine,
     double,
     postgres,
-    async worker({ config: own = '', slots = 8 } = {}) {
+    async worker({ config: own = '', policy, slots = 8 } = {}) {
       const cache = mkdtempSync(join(machine.home, 'cache-'));
       const folder = join(cache, 'config');
       cpSync(join(machine.home, 'config'), folder, { recursive: true });
       appendFileSync(join(folder, 'mimir/config.yml'), own);
-      const worker = await startWorker({ ...machine.env, XDG_CACHE_HOME: cache, XDG_CONFIG_HOME: folder }, slots);
+      const home = { root: machine.home, ordinary: [] };
+      const seen = policy === undefined ? null : managed(home, { files: { 'policy.yml': policy }, as: 'root' });
+      const env = {
+        ...machine.env,
+        XDG_CACHE_HOME: cache,
+        XDG_CONFIG_HOME: folder,
+        XDG_STATE_HOME: join(cache, 'state'),
+      };
+      const started = await startWorker(seen?.program ?? PUBLISHED, env, slots);
+      const at = { 'config.yml': join(folder, 'mimir'), 'policy.yml': seen?.folder ?? '' };
+      const worker: WorkerProcess = {
+        ...started,
+        config: () => readFileSync(join(at['config.yml'], 'config.yml'), 'utf8'),
+        writes(file, text) {
+          const fresh = join(at[file], `.${file}.new`);
+          writeFileSync(fresh, text, { mode: file === 'config.yml' ? 0o600 : 0o644 });
+          renameSync(fresh, join(at[file], file));
+        },
+      };
       workers.push(worker);
       return worker;
     },
@@ -72,9 +95,12 @@ export async function openTestCluster(rules: readonly Rule[], files: Files = LED
   };
 }
 
-async function startWorker(env: Machine['env'], slots: number): Promise<WorkerProcess> {
-  const [node = '', ...program] = PUBLISHED;
-  const child = spawn(node, [...program, 'worker', '--slots', String(slots)], {
+async function startWorker(
+  [first = '', ...program]: readonly string[],
+  env: Machine['env'],
+  slots: number,
+): Promise<Omit<WorkerProcess, 'config' | 'writes'>> {
+  const child = spawn(first, [...program, 'worker', '--slots', String(slots)], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -51,7 +51,10 @@ export interface ManagedHome extends How {
 }
 
 /** How to start the program there: `home.run(args, managed(home, { files: { 'policy.yml': '…' } }))`. */
-export function managed(home: Home, { files, folder = {}, as = USUAL }: Managed): ManagedHome {
+export function managed(
+  home: Pick<Home, 'root' | 'ordinary'>,
+  { files, folder = {}, as = USUAL }: Managed,
+): ManagedHome {
   if (!isRoot && as !== 'mapped') throw new Error(`"${as}" needs root, and these tests run as an ordinary user`);
   const usual = as === 'mapped' && isRoot ? NOBODY : undefined;
   const etc = mkdtempSync(join(home.root, 'etc-'));
@@ -67,7 +70,7 @@ export function managed(home: Home, { files, folder = {}, as = USUAL }: Managed)
 }
 
 /** The start of a command line: the rest of it finds `etc` at /etc/mimir. */
-export function seeing(home: Home, etc: string, as: RunAs = USUAL): readonly string[] {
+export function seeing(home: Pick<Home, 'ordinary'>, etc: string, as: RunAs = USUAL): readonly string[] {
   const box = ['bwrap', '--die-with-parent', ...mounts(), '--bind', etc, '/etc/mimir'];
   if (as === 'mapped') return [...home.ordinary, ...box, '--unshare-user', '--uid', '0', '--gid', '0', '--'];
   return [...box, '--cap-add', 'ALL', '--', ...(as === 'ordinary' ? home.ordinary : [])];

@@ -25,7 +25,7 @@ const worker = await openWorker({
   idle: Number(idle),
   version: '1',
   facts: '{}',
-  people,
+  people: () => Promise.resolve(people),
   say: (line) => console.log(line),
   performer: (store) => ({
     async perform({ workflow, body }, signal, onLive) {

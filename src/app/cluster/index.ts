@@ -3,4 +3,4 @@ export { WorkerFacts, usableIds } from './body.ts';
 export { signingKey } from './key.ts';
 export { type ClusterSide, joinCluster } from './run-side.ts';
 export { asExit, lookAtCluster, openConfigured, poolOf, reachElsewhere } from './settings.ts';
-export { openPerformer } from './worker-side.ts';
+export { openPerformer, openSettings } from './worker-side.ts';

@@ -1,27 +1,69 @@
 /** What a worker does for the agents of others: calls its own models, and uses tools in trees that it keeps for them, under its own rules. */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Loaded } from '../../config/index.ts';
+import { type Loaded, MANAGED_ROOT, managedMark } from '../../config/index.ts';
 import type { PerformedStep, Performer, SharedStore, TreeAt, TreeState } from '../../distributed/index.ts';
 import { CAPABILITIES } from '../../domain/agents/role.ts';
 import { reasonText } from '../../domain/reason.ts';
-import type { Result } from '../../domain/result.ts';
-import type { OpenModels } from '../../models/index.ts';
-import { modelProblem } from '../../policy/index.ts';
+import { messageOf, type Result } from '../../domain/result.ts';
+import { type OpenModels, publishedOf } from '../../models/index.ts';
+import { fixedAtStart, modelProblem, type Rules } from '../../policy/index.ts';
 import { decide } from '../../policy/decide.ts';
 import type { Tool, ToolContext, ToolHost } from '../../ports/tool.ts';
 import { placeProject, toolEnvironment } from '../../tools/index.ts';
+import { world } from '../process/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
+import { portOf } from '../workspace/model-port.ts';
 import { openProjectTools, type ProjectTools, trySandbox } from '../workspace/sandbox.ts';
 import { Parts, Place, StepBody } from './body.ts';
 
 export interface WorkerPlace {
   /** For its own settings; no project of anybody. */
   readonly project: ProjectPlace;
-  readonly config: Pick<Loaded, 'rules'>;
-  readonly models: OpenModels;
+  /** Asked before each step. Rejects where they cannot be read, which refuses the step. */
+  readonly settings: () => Promise<Settings>;
   /** The folder of what it keeps for agents. */
   readonly folder: string;
+}
+
+/** What a worker may do, and the models that it can call. */
+interface Settings {
+  readonly config: Loaded;
+  readonly models: OpenModels;
+}
+
+/** The settings of a worker, by `read`; again where one of its files has changed since, and until they can be read. */
+export function openSettings(
+  { places, managed }: Pick<Loaded, 'places' | 'managed'>,
+  read: () => Loaded,
+  say: (line: string) => void,
+): WorkerPlace['settings'] {
+  const files = new Set([path.join(places.config, 'config.yml'), ...managed.map(({ shown }) => shown)]);
+  let mark = '';
+  let current: Promise<Settings>;
+  const anew = async (): Promise<Settings> => {
+    try {
+      const config = read();
+      for (const { shown } of config.managed) files.add(shown);
+      const models = portOf(config, await publishedOf(config.providers, world.now()), 'none');
+      say('has read its configuration');
+      return { config, models };
+    } catch (error) {
+      mark = '';
+      const because = `its configuration cannot be read: ${messageOf(error)}`;
+      say(`refuses steps: ${because}`);
+      throw new Error(`denied on the worker: ${because}`, { cause: error });
+    }
+  };
+  return () => {
+    // From before the reading, so that a change during it is seen.
+    const seen = managedMark(MANAGED_ROOT, [...files]);
+    if (seen !== mark) {
+      mark = seen;
+      current = anew();
+    }
+    return current;
+  };
 }
 
 /** The tree of an agent here. */
@@ -34,6 +76,8 @@ interface OpenAgent {
 /** The same with its state, which is known as soon as it is being made: steps that begin at the same time share it. */
 interface AgentTree {
   at: TreeAt;
+  /** The rules of the sandbox in which its tools were opened. */
+  readonly fixed: string;
   readonly folder: string;
   readonly opened: Promise<OpenAgent>;
 }
@@ -48,13 +92,14 @@ export function openPerformer(worker: WorkerPlace, store: SharedStore): Performe
   const open = new Map<string, AgentTree>();
   let made = 0;
   /** The agent's tree in the state in which the step begins, made anew where another worker has changed it meanwhile. */
-  const treeFor = ({ workflow, parts }: PerformedStep, at: TreeAt): AgentTree => {
+  const treeFor = ({ workflow, parts }: PerformedStep, at: TreeAt, { rules }: Settings['config']): AgentTree => {
     const known = open.get(workflow);
-    if (known?.at.chain === at.chain && known.at.n === at.n) return known;
+    const fixed = fixedAtStart(rules);
+    if (known?.at.chain === at.chain && known.at.n === at.n && known.fixed === fixed) return known;
     ended(workflow);
     // Never again in the same folder: what worked in the other may not have ended yet.
     const folder = path.join(worker.folder, `${(made += 1)}`);
-    const tree = { at, folder, opened: openAgent(worker, store, folder, parts, at) };
+    const tree = { at, fixed, folder, opened: openAgent(worker.project, rules, store, folder, parts, at) };
     open.set(workflow, tree);
     tree.opened.catch(() => (open.get(workflow) === tree ? ended(workflow) : undefined));
     return tree;
@@ -68,17 +113,19 @@ export function openPerformer(worker: WorkerPlace, store: SharedStore): Performe
   return {
     async perform(step, signal, onLive) {
       const body = StepBody.parse(JSON.parse(step.body));
+      const settings = await worker.settings();
       if (body.is === 'model')
-        return { output: JSON.stringify(await callModel(worker, body, step.parts, signal, onLive)) };
+        return { output: JSON.stringify(await callModel(settings, body, step.parts, signal, onLive)) };
       if (step.tree === undefined) throw new Error('the step names no tree');
-      return useTool(worker, store, treeFor(step, step.tree), body, signal, onLive);
+      const tree = treeFor(step, step.tree, settings.config);
+      return useTool(settings, store, tree, body, signal, onLive);
     },
     ended,
   };
 }
 
 function callModel(
-  { models, config }: WorkerPlace,
+  { models, config }: Settings,
   { request }: Extract<StepBody, { is: 'model' }>,
   [system, tools, ...turns]: readonly Buffer[],
   signal: AbortSignal,
@@ -99,7 +146,8 @@ function given<T>(result: Result<T, string>): T {
 }
 
 async function openAgent(
-  { project, config }: WorkerPlace,
+  project: ProjectPlace,
+  rules: Rules,
   store: SharedStore,
   folder: string,
   parts: PerformedStep['parts'],
@@ -114,14 +162,14 @@ async function openAgent(
   };
   const environment = toolEnvironment(place.root);
   given(await placeProject(place.root, place.places.state, environment, { ...packed, packs: content }, unending));
-  const tools = openProjectTools(place, await trySandbox(place, config.rules));
+  const tools = openProjectTools(place, await trySandbox(place, rules));
   const from = { of: TREE, ours: packed.base, content: `${at.commit ?? packed.content}^{tree}` };
   const { base } = given(await tools.workspaces.make(TREE, unending, from));
   return { tools, base, content: packed.content };
 }
 
 async function useTool(
-  { config }: WorkerPlace,
+  { config }: Settings,
   store: SharedStore,
   tree: AgentTree,
   { tool: name, input, context }: Extract<StepBody, { is: 'tool' }>,

@@ -7,7 +7,6 @@ import { type Arguments, EXIT, Exit, invalidFlag, type Io, packageVersion, world
 import { plural } from '../../app/views/index.ts';
 import { tried } from '../../domain/result.ts';
 import { configOf, environmentOf, projectOf, type ProjectPlace } from '../../app/workspace/index.ts';
-import { portOf } from '../../app/workspace/model-port.ts';
 import { trySandbox } from '../../app/workspace/sandbox.ts';
 import { command } from '../verb.ts';
 
@@ -50,18 +49,18 @@ interface WorkerStart {
 }
 
 async function serve({ project, folder, id, slots, pool: named, env }: WorkerStart, io: Io): Promise<number> {
-  const config = databaseIn(configOf(project, io, {}), env, environmentOf(project, io));
+  const read = (): Loaded => databaseIn(configOf(project, io, {}), env, environmentOf(project, io));
+  const config = read();
   const { sandbox } = await trySandbox(project, config.rules);
   if (sandbox.state.is === 'none')
     throw new Exit(EXIT.refused, `a worker needs a sandbox, and there is none: ${sandbox.state.because}`);
-  const { asExit, openConfigured, openPerformer, poolOf, usableIds } = await import('../../app/cluster/index.ts');
+  const cluster = await import('../../app/cluster/index.ts');
   const distributed = await import('../../distributed/index.ts');
-  const { publishedOf } = await import('../../models/index.ts');
-  const models = portOf(config, await publishedOf(config.providers, world.now()), 'none');
-  const usable = usableIds(models.models());
-  const db = openConfigured(config);
-  const pool = named ?? poolOf(config);
   const say = (line: string): void => io.say(`${new Date(world.now()).toISOString()}  ${line}`);
+  const settings = cluster.openSettings(config, read, say);
+  const usable = cluster.usableIds((await settings()).models.models());
+  const db = cluster.openConfigured(config);
+  const pool = named ?? cluster.poolOf(config);
   const ended = new AbortController();
   let drain = (): void => undefined;
   const onSignal = (): void => {
@@ -83,10 +82,10 @@ async function serve({ project, folder, id, slots, pool: named, env }: WorkerSta
         slots,
         version: packageVersion(),
         facts: JSON.stringify({ models: usable, sandbox: null }),
-        people: config.preferences.cluster?.people ?? [],
+        people: async () => (await settings()).config.preferences.cluster?.people ?? [],
         // What the one before has left may not have ended yet.
         performer: (store) =>
-          openPerformer({ project, config, models, folder: path.join(folder, `${attempt}`) }, store),
+          cluster.openPerformer({ project, settings, folder: path.join(folder, `${attempt}`) }, store),
         say,
       });
       drain = () => worker.drain();
@@ -96,7 +95,7 @@ async function serve({ project, folder, id, slots, pool: named, env }: WorkerSta
     }
     return EXIT.done;
   } catch (error) {
-    throw asExit(error);
+    throw cluster.asExit(error);
   } finally {
     await db.close();
   }

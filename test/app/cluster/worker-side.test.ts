@@ -1,12 +1,11 @@
 /** What a worker does with a step that was given to it: its own sandbox holds, whatever the step says. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { openPerformer } from '../../../src/app/cluster/index.ts';
+import { openPerformer, openSettings } from '../../../src/app/cluster/index.ts';
 import { readConfig } from '../../../src/app/workspace/config.ts';
-import { portOf } from '../../../src/app/workspace/model-port.ts';
-import { placesOf } from '../../../src/config/files/read-text.ts';
+import { faultText, type Loaded, placesOf } from '../../../src/config/index.ts';
 import type { SharedStore, TreeAt } from '../../../src/distributed/index.ts';
 import { openSandbox, openTools } from '../../../src/tools/index.ts';
 import { freshFolder } from '../../support/folder.ts';
@@ -46,17 +45,20 @@ const OUTPUT = z.object({ ok: z.boolean(), text: z.string() });
 async function worker() {
   const home = freshFolder();
   const project = { root: home, places: placesOf({ HOME: home }, home) };
-  const read = readConfig(project, { HOME: home }, {}, 'look');
-  if (!read.ok) throw new Error(JSON.stringify(read.fault));
-  const { rules } = read.value.config;
-  const config = {
-    ...read.value.config,
-    rules: { ...rules, maxMode: { ...rules.maxMode, value: 'confirm' as const } },
+  const read = (): Loaded => {
+    const found = readConfig(project, { HOME: home }, {}, 'look');
+    if (!found.ok) throw new Error(found.fault.map(faultText).join('; '));
+    const { config } = found.value;
+    return { ...config, rules: { ...config.rules, maxMode: { ...config.rules.maxMode, value: 'confirm' as const } } };
   };
-  const models = portOf(config, new Map(), 'none');
+  const write = (text: string): void => {
+    mkdirSync(project.places.config, { recursive: true });
+    writeFileSync(join(project.places.config, 'config.yml'), text, { mode: 0o600 });
+  };
+  const settings = openSettings(read(), read, () => undefined);
   const { part, store } = await sent();
   const folder = join(home, 'agents');
-  const performer = openPerformer({ project, config, models, folder }, store);
+  const performer = openPerformer({ project, settings, folder }, store);
   let at: TreeAt = { chain: 'c', n: 0, commit: null };
   const run = async (command: string, { workflow = 'first', sandbox = 'read-write' } = {}): Promise<string> => {
     const body = JSON.stringify({ is: 'tool', tool: 'bash', input: { command }, context: { agent: 'S1', sandbox } });
@@ -64,7 +66,7 @@ async function worker() {
     if (done.tree !== undefined) at = { chain: 'c', n: done.tree.n, commit: done.tree.commit };
     return OUTPUT.parse(JSON.parse(done.output)).text;
   };
-  return { performer, folder, run };
+  return { performer, folder, run, write };
 }
 
 const commandIn = async (sandbox: string, command: string): Promise<string> =>
@@ -99,4 +101,18 @@ it('removes a tree without holding up anything else', async () => {
   performer.ended('first');
   expect(readdirSync(folder)).toHaveLength(1);
   await until(() => readdirSync(folder).length === 0);
+});
+
+it('follows its own configuration while it works: what a command may read, and what is denied', async () => {
+  const { run, write } = await worker();
+  const reads = (): Promise<string> => run('cat a.txt').catch(String);
+  expect(await reads()).toMatch(/\none$/);
+  write('sandbox: { fs: { denyRead: ["a.txt"] } }\n');
+  expect(await reads()).toMatch(/cat: a.txt: Permission denied/);
+  write('sandbox: {');
+  expect(await reads()).toMatch(/^Error: denied on the worker: its configuration cannot be read: .*config.yml:1/);
+  write('commands: { deny: ["cat *"] }\n');
+  expect(await reads()).toMatch(/^Error: denied on the worker: commands.deny: "cat \*"/);
+  write('{}\n');
+  expect(await reads()).toMatch(/\none$/);
 });
