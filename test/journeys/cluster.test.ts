@@ -1,7 +1,8 @@
 /** Runs whose agents work on other machines: the real program, workers, a real database. */
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { z } from 'zod';
 import { openDatabase } from '../../src/distributed/index.ts';
 import { tried } from '../../src/domain/result.ts';
 import { jsonLines } from '../support/cli.ts';
@@ -9,6 +10,7 @@ import { openTestCluster, type TestCluster } from '../support/cluster.ts';
 import type { Rule } from '../support/double/script.ts';
 import { LEDGER } from '../support/journey.ts';
 import { needs, skipWithout } from '../support/needs.ts';
+import type { Machine } from '../support/journey.ts';
 import { of, planText, runOn } from '../support/on-the-wire.ts';
 import { runsFirst, saysDone } from '../support/own-tree-plans.ts';
 import { until } from '../support/until.ts';
@@ -187,6 +189,47 @@ it('the paths that the rules of a run close stay closed, also where its worker h
   expect([code, String(output)]).toEqual([0, expect.not.stringContaining('eval(text)')]);
   const inProject = (name: string): string => readFileSync(path.join(made.machine.project, name), 'utf8');
   expect([inProject('made.txt'), inProject('README.md')]).toEqual(['made\n', LEDGER['README.md']]);
+});
+
+it('an agent is told of what it may not change in the same words on a worker and on one machine', async () => {
+  const calls = [
+    { tool: 'bash', input: { command: 'echo no > src/new.md; echo yes > src/cache.js' } },
+    { tool: 'bash', input: { command: 'echo no > README.md' } },
+    { tool: 'bash', input: { command: 'rm src/report.js; mkdir src/deep; echo no > src/deep/x.txt' } },
+    { tool: 'write_file', input: { path: 'docs/new.md', content: 'no' } },
+    { tool: 'write_file', input: { path: 'src/fresh.js', content: 'yes' } },
+    { tool: 'read_file', input: { path: 'src/parse.js' } },
+    { tool: 'bash', input: { command: 'echo no > src/parse.js' } },
+    { tool: 'write_file', input: { path: 'src/parse.js', content: 'no' } },
+    { tool: 'write_file', input: { path: 'src/hidden.js', content: 'no' } },
+    { tool: 'bash', input: { command: 'cat src/hidden.js; echo no > test/parse.test.js' } },
+  ];
+  const made = await cluster({ when: { first: 'Change one file', turn: 1 }, answer: { calls } });
+  await made.worker();
+  const plan = path.join(made.machine.home, 'plan.json');
+  const task = { id: 'one', description: 'Change one file', role: 'code', writes: ['src/*.js'], tree: 'own' };
+  writeFileSync(plan, JSON.stringify({ reason: 'It is little.', tasks: [task] }));
+  const toldOf = async (machine: Machine, ...flags: readonly string[]): Promise<readonly (readonly unknown[])[]> => {
+    const { events } = await runOn(machine, 'Change', '--plan', plan, '--mode', 'yolo', ...flags);
+    const kept = /(?<=the versions of the command are in )[^;]*(?=\. If this)/;
+    return of(events, 'tool.finished').map(({ ok, output, changed }) => [
+      ok,
+      String(output)
+        .replace(/after [\d.]+ s/, 'after 0 s')
+        .replace(kept, 'a folder'),
+      z
+        .object({ files: z.array(z.object({ path: z.string() })) })
+        .optional()
+        .parse(changed)
+        ?.files.map((one) => one.path),
+    ]);
+  };
+  const rules =
+    'sandbox: { fs: { denyRead: ["src/hidden.js"], denyWrite: ["src/parse.js"], allowWrite: ["src", "docs"] } }\n';
+  appendFileSync(path.join(made.machine.home, 'config/mimir/config.yml'), rules);
+  const here = await toldOf(made.elsewhere());
+  expect(await toldOf(made.machine, '--cluster')).toEqual(here);
+  expect(here.map(([ok]) => ok)).toEqual([false, false, false, false, true, true, false, false, false, false]);
 });
 
 it('a person talks to an agent on a worker, kills another, and a second terminal shows the run', async () => {

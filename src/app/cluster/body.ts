@@ -1,11 +1,14 @@
 /** The steps of agents as JSON, between a run and a worker. What is read was signed by the person, so its shape is checked only roughly. */
+import path from 'node:path';
 import { z } from 'zod';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import type { Result } from '../../domain/result.ts';
 import type { ModelReply } from '../../domain/turn.ts';
+import type { SandboxRules } from '../../policy/index.ts';
 import type { ModelFault, ModelRequest } from '../../ports/model.ts';
 import type { ToolContext, ToolOutput } from '../../ports/tool.ts';
 import type { PackedTree } from '../../ports/workspace.ts';
+import type { ProjectPlace } from '../workspace/index.ts';
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
@@ -34,8 +37,31 @@ export const Parts = z.custom<Pick<ModelRequest, 'system' | 'tools' | 'turns'>>(
 export const ReplyOutput = z.custom<Result<ModelReply, ModelFault>>(isObject);
 export const ToolResult = z.custom<ToolOutput>(isObject);
 
+/** What the rules of a run say of paths in its project, by their names in it. */
+type ClosedPaths = Pick<SandboxRules, 'denyRead' | 'denyWrite' | 'allowWrite'>;
+
+export function closedIn({ root, places }: ProjectPlace, box: SandboxRules): ClosedPaths {
+  const named = (written: string, above: readonly string[]): readonly string[] => {
+    const name = path.relative(root, path.resolve(root, written.replace(/^~(?=\/|$)/, places.home)));
+    return /^(?:\.\.\/?)*$/.test(name) ? above : name.startsWith('../') ? [] : [name];
+  };
+  const within = (above: readonly string[], rules: ClosedPaths['denyRead']): ClosedPaths['denyRead'] =>
+    rules.flatMap(({ value, from }) => named(value, above).map((name) => ({ value: name, from })));
+  return {
+    // What is hidden above a project does not hide it.
+    denyRead: within([], box.denyRead),
+    denyWrite: within(['.'], box.denyWrite),
+    allowWrite: box.allowWrite.map(({ value, from }) => ({ value: value.flatMap((one) => named(one, ['.'])), from })),
+  };
+}
+
 /** Where an agent works: its project and tree, with the ids of their packs. It is the only part of a step with a tool. */
-export const Place = z.object({ packed: z.custom<Omit<PackedTree, 'packs'>>(isObject), packs: z.array(z.string()) });
+export const Place = z.object({
+  packed: z.custom<Omit<PackedTree, 'packs'>>(isObject),
+  packs: z.array(z.string()),
+  /** Absent: the run has no such rules. */
+  closed: z.custom<ClosedPaths>(isObject).optional(),
+});
 export type Place = z.output<typeof Place>;
 
 /** What a worker says of itself: the models that it can call, and why it has no sandbox (null: it has one). */

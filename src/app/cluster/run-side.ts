@@ -19,7 +19,7 @@ import type { TransportPort, WorkspacePort } from '../../ports/workspace.ts';
 import { EXIT, Exit, packageVersion, world } from '../process/index.ts';
 import { plural } from '../views/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
-import { type Place, ReplyOutput, type StepBody, ToolResult } from './body.ts';
+import { closedIn, type Place, ReplyOutput, type StepBody, ToolResult } from './body.ts';
 import { signingKey } from './key.ts';
 import { asExit, checkWorkers, openConfigured, poolOf } from './settings.ts';
 
@@ -268,7 +268,8 @@ class Side implements ClusterSide {
   private async sendTree(name: string, base: string): Promise<Place> {
     const { packs, ...packed } = given(await this.run.transport.pack(name, base, signal));
     const ids = await Promise.all(packs.map((pack) => this.cluster.store.keep(pack)));
-    return { packed, packs: ids };
+    const { box } = this.run.config.rules;
+    return { packed, packs: ids, ...(box && { closed: closedIn(this.run.project, box) }) };
   }
 
   /** Brings the tree here to a state of the tree there. */

@@ -7,7 +7,7 @@ import { CAPABILITIES } from '../../domain/agents/role.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { messageOf, type Result } from '../../domain/result.ts';
 import { type OpenModels, publishedOf } from '../../models/index.ts';
-import { fixedAtStart, modelProblem, type Rules } from '../../policy/index.ts';
+import { fixedAtStart, meet, modelProblem, type Rules } from '../../policy/index.ts';
 import { decide } from '../../policy/decide.ts';
 import type { Tool, ToolContext, ToolHost } from '../../ports/tool.ts';
 import { placeProject, toolEnvironment } from '../../tools/index.ts';
@@ -153,7 +153,7 @@ async function openAgent(
   parts: PerformedStep['parts'],
   at: TreeAt,
 ): Promise<OpenAgent> {
-  const { packed, packs } = Place.parse(JSON.parse(String(parts[0])));
+  const { packed, packs, closed } = Place.parse(JSON.parse(String(parts[0])));
   const later = at.n === 0 ? [] : await store.trees(at.chain, 0, at.n);
   const content = await store.read([...packs, ...later.map(({ pack }) => pack)]);
   const place: ProjectPlace = {
@@ -162,7 +162,8 @@ async function openAgent(
   };
   const environment = toolEnvironment(place.root);
   given(await placeProject(place.root, place.places.state, environment, { ...packed, packs: content }, unending));
-  const tools = openProjectTools(place, await trySandbox(place, rules));
+  const both = closed && meet(rules, { ...rules, box: { passthrough: [], ...rules.box, ...closed } });
+  const tools = openProjectTools(place, await trySandbox(place, both ?? rules));
   const from = { of: TREE, ours: packed.base, content: `${at.commit ?? packed.content}^{tree}` };
   const { base } = given(await tools.workspaces.make(TREE, unending, from));
   return { tools, base, content: packed.content };
