@@ -1,7 +1,7 @@
 /** Runs one program to its end with bounded output and time, and leaves nothing of it behind: neither processes nor pipes.
  * The caller decides what to run and interprets the end. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { fail, messageOf, ok, type Result, tried } from '../../domain/result.ts';
 import { ownMark } from '../paths/root.ts';
@@ -66,16 +66,15 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
     milliseconds: Math.round(performance.now() - begun),
   });
   if (program.signal?.aborted === true) return ending({ is: 'stopped', ...NEVER_RAN });
-  const mark = `${OWN}.${(calls += 1)}`;
-  const child = start(program, mark);
-  if (!child.ok) {
-    kept.stderr.add(Buffer.from(child.fault));
+  const started = start(program);
+  if (!started.ok) {
+    kept.stderr.add(Buffer.from(started.fault));
     return ending({ is: 'not started', ...NEVER_RAN });
   }
-  collect(child.value.child, kept, program);
-  const boxed = program.boxed === true ? new SandboxStatus(child.value.child) : null;
-  const tree = { leader: child.value.pid, mark: `${mark}\0`, boxed: boxed !== null };
-  const course = await courseOf(child.value.child, { tree, boxed }, program);
+  const { child, tree } = started.value;
+  collect(child, kept, program);
+  const boxed = tree.boxed ? new SandboxStatus(child) : null;
+  const course = await courseOf(child, { tree, boxed }, program);
   // The sandbox itself failed, before it started the program.
   const refused = boxed !== null && course.is === 'exited' && course.exit !== null && !boxed.ran();
   return ending(refused ? { ...course, is: 'not boxed', exit: null } : course);
@@ -83,17 +82,15 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
 
 /** Starts a program without a time limit, or says why it cannot be started. */
 export function startTalking(program: Pick<Program, 'file' | 'args' | 'cwd' | 'env'>): Result<TalkingProgram, string> {
-  const mark = `${OWN}.${(calls += 1)}`;
-  const started = start({ ...program, timeLimit: Infinity, boxed: true, talks: true, input: '' }, mark);
+  const started = start({ ...program, timeLimit: Infinity, boxed: true, talks: true, input: '' });
   if (!started.ok) return started;
-  const { child, pid } = started.value;
+  const { child, tree } = started.value;
   const [input, output] = [child.stdin, child.stdout];
   if (input === null || output === null) return fail(`${program.file} has no pipes`);
   const kept = new HeadAndTail(STREAM_BYTES);
   child.stderr?.on('data', (chunk: Buffer) => kept.add(chunk));
   for (const pipe of [output, child.stderr]) pipe?.on('error', () => undefined);
   const boxed = new SandboxStatus(child);
-  const tree = { leader: pid, mark: `${mark}\0`, boxed: true };
   const gone = exitOf(child).then(async ({ exit, signal }) => {
     await endRest(tree, boxed);
     return signal === null ? `exit code ${exit}` : `signal ${signal}`;
@@ -132,7 +129,10 @@ const BRIEF_MS = 10_000;
 /** For a program that another one starts: the variable by which it is found, and an end of everything that carries it. */
 export function startedByAnother(): { readonly env: Environment; end(): Promise<void> } {
   const mark = `${OWN}.${(calls += 1)}`;
-  return { env: { [MARK]: mark }, end: async () => void (await endTree({ leader: null, mark: `${mark}\0` })) };
+  return {
+    env: { [MARK]: mark },
+    end: async () => void (await endTree({ leader: null, mark: `${mark}\0`, since: OWN_START, boxed: false })),
+  };
 }
 
 const NEVER_RAN = { exit: null, endedBy: null, ended: 0, survivors: 0 } as const;
@@ -172,7 +172,8 @@ class SandboxStatus {
   }
 }
 
-function start(program: Program, mark: string): Result<{ readonly child: ChildProcess; readonly pid: number }, string> {
+function start(program: Program): Result<{ readonly child: ChildProcess; readonly tree: Tree }, string> {
+  const mark = `${OWN}.${(calls += 1)}`;
   try {
     const child = spawn(program.file, [...program.args], {
       cwd: program.cwd,
@@ -183,9 +184,11 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
     // A program that exits without reading breaks the pipe; its exit code is the better report.
     child.stdin?.on('error', () => undefined);
     if (program.talks !== true) child.stdin?.end(program.input);
-    if (child.pid !== undefined) {
-      endAtExit(child, child.pid);
-      return ok({ child, pid: child.pid });
+    const { pid: leader } = child;
+    if (leader !== undefined) {
+      endAtExit(child, leader);
+      const since = statOf(leader)?.start ?? 0;
+      return ok({ child, tree: { leader, mark: `${mark}\0`, since, boxed: program.boxed === true } });
     }
     child.once('error', () => undefined);
     return fail(`${program.file} cannot be started`);
@@ -310,8 +313,10 @@ interface Tree {
   /** The process that was started, leader of its own group and session; null where only the mark is known. */
   readonly leader: number | null;
   readonly mark: string;
+  /** In ticks since the machine was booted: what was there before was started by no process of the tree. */
+  readonly since: number;
   /** The leader is a sandbox: at its end all in it are killed at once, so that it is asked last. */
-  readonly boxed?: boolean;
+  readonly boxed: boolean;
 }
 
 interface TreeEnd {
@@ -323,10 +328,10 @@ interface TreeEnd {
 /** Sends SIGTERM to the whole tree, and SIGKILL after two seconds to the rest. Resolves when no process can be ended any more. */
 async function endTree(tree: Tree): Promise<TreeEnd> {
   const seen = new Set<number>();
-  const group = tree.boxed === true ? null : tree.leader;
+  const group = tree.boxed ? null : tree.leader;
   const left = await until(tree, GRACE_MS, (pids) => {
     // Signals only the processes found since the last scan; the others got SIGTERM already.
-    const unasked = pids.filter((pid) => !seen.has(pid) && !(tree.boxed === true && pid === tree.leader));
+    const unasked = pids.filter((pid) => !seen.has(pid) && !(tree.boxed && pid === tree.leader));
     for (const pid of unasked) seen.add(pid);
     send(group, unasked, 'SIGTERM');
     // A stopped process handles its SIGTERM only after it continues.
@@ -359,31 +364,25 @@ function endRunning(): void {
 export async function endLeftBy(dead: string): Promise<boolean> {
   const mark = `${dead}.`;
   if (isMarked('self', mark)) return false;
-  const left = (await processes(mark)) ?? [];
+  const left = (await processes({ mark, since: 0 })) ?? [];
   for (const { pid, marked, name } of left) if (marked && name === 'bwrap') signalTo(pid, 'SIGKILL');
-  return (await endTree({ leader: null, mark })).survivors === 0;
+  return (await endTree({ leader: null, mark, since: 0, boxed: false })).survivors === 0;
 }
 
 /** Waits until a box is empty, after its leader has ended: the kernel kills what is in it, and lets its first process go
  * only when no other is left. False when that takes too long. */
 async function boxEmptied(first: number): Promise<boolean> {
   const end = performance.now() + SWEEP_MS;
-  while (isRunning(first)) {
+  while (statOf(first) !== null) {
     if (performance.now() >= end) return false;
     await pause(1);
   }
   return true;
 }
 
-/** False for a zombie, which has ended and waits only for its exit code to be read. */
-function isRunning(pid: number): boolean {
-  const stat = readOr(`/proc/${pid}/stat`);
-  return stat !== '' && !['Z', 'X'].includes(fieldsOf(stat)[0] ?? '');
-}
-
 /** The pids of the living processes of the tree, including the leader. */
 async function membersOf(tree: Tree): Promise<readonly number[]> {
-  const all = await processes(tree.mark);
+  const all = await processes(tree);
   const { leader } = tree;
   if (all === null) return leader !== null && signalTo(-leader, 0) ? [leader] : [];
   const members = new Set(
@@ -398,46 +397,56 @@ async function membersOf(tree: Tree): Promise<readonly number[]> {
   return [...members];
 }
 
-interface Living extends Readonly<Record<'pid' | 'parent' | 'group' | 'session', number>> {
+interface Living extends Readonly<Record<'pid' | 'parent' | 'group' | 'session' | 'start', number>> {
   readonly marked: boolean;
   readonly name: string;
 }
 
-async function processes(mark: string): Promise<readonly Living[] | null> {
+async function processes(tree: Pick<Tree, 'mark' | 'since'>): Promise<readonly Living[] | null> {
   const names = await readdir('/proc').catch(() => []);
   const pids = names.filter((name) => /^[1-9][0-9]*$/.test(name)).map(Number);
   if (pids.length === 0) return null;
   const found: (Living | null)[] = [];
   for (let at = 0; at < pids.length; at += LOOK_BATCH) {
-    found.push(...pids.slice(at, at + LOOK_BATCH).map((pid) => living(pid, mark)));
+    found.push(...pids.slice(at, at + LOOK_BATCH).map((pid) => living(pid, tree)));
     await new Promise((resolve) => setImmediate(resolve));
   }
   return found.filter((process) => process !== null);
 }
 
-/** Reads synchronously: these files are in memory, and the thread pool takes five times as long. */
-function living(pid: number, mark: string): Living | null {
-  if (pid === process.pid) return null;
-  const stat = readOr(`/proc/${pid}/stat`);
-  const fields = fieldsOf(stat);
-  const [state, parent, group, session] = fields;
-  // Zombies have ended; kernel threads have group 0.
-  if (stat === '' || state === 'Z' || state === 'X' || group === '0') return null;
-  // What was there before Mimir was started by no call of it: most of a machine, and not worth a second file.
-  if (mark.startsWith(OWN) && Number(fields[19]) < OWN_START) return null;
-  const marked = isMarked(String(pid), mark);
-  const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
-  return { pid, parent: Number(parent), group: Number(group), session: Number(session), marked, name };
+function living(pid: number, { mark, since }: Pick<Tree, 'mark' | 'since'>): Living | null {
+  const stat = pid === process.pid ? null : statOf(pid);
+  // Kernel threads have group 0; what began earlier is most of a machine, and not worth a second file.
+  if (stat === null || stat.group === 0 || stat.start < since) return null;
+  return { pid, ...stat, marked: isMarked(String(pid), mark) };
 }
 
 /** Of other people's processes the environment can't be read, and none of them is ours. */
 const isMarked = (pid: string, mark: string): boolean =>
   `\0${readOr(`/proc/${pid}/environ`)}`.includes(`\0${MARK}=${mark}`);
 
-/** The fields of a stat line from the state on: the name before it is in parentheses and may contain anything. */
-const fieldsOf = (stat: string): readonly string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+/** Null for a zombie, which has ended and waits only for its exit code to be read. */
+function statOf(pid: number): Omit<Living, 'pid' | 'marked'> | null {
+  const stat = readOr(`/proc/${pid}/stat`);
+  // The name is in parentheses and may contain anything.
+  const end = stat.lastIndexOf(')');
+  const [state, ...fields] = stat.slice(end + 2).split(' ');
+  if (stat === '' || state === 'Z' || state === 'X') return null;
+  const [parent = 0, group = 0, session = 0] = fields.slice(0, 3).map(Number);
+  return { parent, group, session, start: Number(fields[18]), name: stat.slice(stat.indexOf('(') + 1, end) };
+}
 
-const readOr = (file: string): string => tried(() => readFileSync(file, 'latin1'), '');
+const page = Buffer.alloc(64 * 1024);
+
+/** Empty where the file cannot be read. Synchronous, as it is in memory: the thread pool takes five times as long. It tells no
+ * size, so that Node itself would make room for 64 kB each time. */
+function readOr(file: string): string {
+  const descriptor = tried(() => openSync(file, 'r'), null);
+  if (descriptor === null) return '';
+  const length = tried(() => readSync(descriptor, page, 0, page.length, null), 0);
+  closeSync(descriptor);
+  return length < page.length ? page.toString('latin1', 0, length) : tried(() => readFileSync(file, 'latin1'), '');
+}
 
 /** Repeats `act` on the living processes until the tree is empty, for at most `ms`; returns the pids that are left. */
 async function until(tree: Tree, ms: number, act: (pids: readonly number[]) => void): Promise<readonly number[]> {
