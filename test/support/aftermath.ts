@@ -7,6 +7,20 @@ import { rmSync } from 'node:fs';
 let left: string[] | null = null;
 const elsewhere = new Set<string>();
 
+const ends: (() => Promise<void>)[] = [];
+
+/** Whether somebody looks over what is left, and ends it then. */
+export const isLookedOver = (): boolean => left !== null;
+
+/** To be done when all tests of the file have ended, before its folders go. */
+export function atEndOfFile(end: () => Promise<void>): void {
+  ends.push(end);
+}
+
+export async function endFile(): Promise<void> {
+  for (const end of ends.splice(0)) await end();
+}
+
 /** From now on folders stay until `removeLeft`. */
 export function keepFolders(): void {
   left ??= [];

@@ -13,7 +13,7 @@ import { eventsOf } from '../../src/store/record.ts';
 import type { Row } from '../../src/store/record.ts';
 import { ownVariables } from '../../src/tools/process/environment.ts';
 import { PLACE_VARIABLES } from '../../src/tools/toolchains/toolchains.ts';
-import { keepFolders, lookedInElsewhere, lookNowhereElse, removeLeft } from './aftermath.ts';
+import { endFile, keepFolders, lookedInElsewhere, lookNowhereElse, removeLeft } from './aftermath.ts';
 import { brokenBy, toolProcessesBelow } from './invariants.ts';
 import { memoryLogs } from './log.ts';
 import { until } from './until.ts';
@@ -50,7 +50,8 @@ afterEach(async ({ task }) => {
   }
 });
 
-afterAll(() => {
+afterAll(async () => {
+  await endFile();
   removeLeft();
   lookNowhereElse();
   rmSync(own, { recursive: true, force: true });

@@ -1,10 +1,11 @@
-/** A PostgreSQL server of a test's own, in a temporary folder and as an ordinary user, on loopback. */
+/** Databases of tests' own: a PostgreSQL server in a temporary folder and as an ordinary user, on loopback. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { atEndOfFile, isLookedOver } from './aftermath.ts';
 
 const HOME = '/usr/lib/postgresql';
 
@@ -22,15 +23,16 @@ function postgresPrograms(): string | null {
 export const withoutPostgres = (): string | null =>
   postgresPrograms() === null ? 'needs PostgreSQL, which is missing here (the package postgresql)' : null;
 
+/** A fresh database. Its server is that of all databases of the test file. */
 export interface Postgres {
   readonly url: string;
-  /** Of its first process. */
+  /** Of the server's first process. */
   pid(): number;
   /** Ends the server at once, without goodbye to its clients. */
   stop(): Promise<void>;
   /** Starts it again after `stop`. */
   start(): Promise<void>;
-  /** Stops it for good and removes its files. */
+  /** Ends what is still connected; the files go with those of the server. */
   remove(): Promise<void>;
 }
 
@@ -41,42 +43,92 @@ function account(): { readonly uid?: number; readonly gid?: number } {
   return { uid: idOf('-u'), gid: idOf('-g') };
 }
 
+interface Server extends Omit<Postgres, 'url' | 'remove'> {
+  /** Of a database. */
+  url(name: string): string;
+  /** Databases that were made here, and how many of them are in use. */
+  made: number;
+  used: number;
+}
+
+let opened: Promise<Server> | null = null;
+
+/** A server is dear to prepare, a database is not: the first one of a test file opens the server for all that come after it. */
 export async function startPostgres(): Promise<Postgres> {
+  opened ??= openServer();
+  const server = await opened;
+  await server.start();
+  server.made += 1;
+  server.used += 1;
+  const name = `test_${server.made}`;
+  const run = async (statement: string): Promise<void> => {
+    const client = new Client({ connectionString: server.url('postgres') });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  await run(`create database ${name}`);
+  return {
+    url: server.url(name),
+    pid: server.pid,
+    start: server.start,
+    stop: server.stop,
+    async remove() {
+      await server.start();
+      await run(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+      server.used -= 1;
+      if (server.used === 0 && !isLookedOver()) await endServer();
+    },
+  };
+}
+
+let folder: string | null = null;
+
+async function endServer(): Promise<void> {
+  const server = await opened;
+  opened = null;
+  await server?.stop();
+  if (folder !== null) rmSync(folder, { recursive: true, force: true });
+}
+
+/** None of these tests is about a machine that loses its power. Measurements are of the server as people run it. */
+const QUICK = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: 0, autovacuum: 'off' };
+
+async function openServer(): Promise<Server> {
   const bin = postgresPrograms();
   if (bin === null) throw new Error('PostgreSQL is not installed');
-  const folder = mkdtempSync(join(tmpdir(), 'mimir-postgres-'));
+  const home = mkdtempSync(join(tmpdir(), 'mimir-postgres-'));
+  folder = home;
+  atEndOfFile(endServer);
   const as = account();
-  if (as.uid !== undefined && as.gid !== undefined) chownSync(folder, as.uid, as.gid);
-  const data = join(folder, 'data');
-  const plain = { ...as, cwd: folder, stdio: 'ignore' as const };
+  if (as.uid !== undefined && as.gid !== undefined) chownSync(home, as.uid, as.gid);
+  const data = join(home, 'data');
+  const plain = { ...as, cwd: home, stdio: 'ignore' as const };
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'mimir', '-A', 'trust', '-E', 'UTF8', '--no-sync'], plain);
   const port = await freePort();
-  const url = `postgresql://mimir@127.0.0.1:${port}/postgres`;
+  const url = (name: string): string => `postgresql://mimir@127.0.0.1:${port}/${name}`;
   let server: ChildProcess | null = null;
-  const start = async (): Promise<void> => {
-    const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 300 };
-    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    server = spawn(join(bin, 'postgres'), ['-D', data, ...flags], plain);
-    await answers(url);
-  };
-  const stop = async (): Promise<void> => {
-    const running = server;
-    server = null;
-    if (running === null || running.exitCode !== null) return;
-    const ended = new Promise((done) => running.once('exit', done));
-    // Immediate: as after a crash, it recovers at the next start.
-    running.kill('SIGQUIT');
-    await ended;
-  };
-  await start();
   return {
     url,
+    made: 0,
+    used: 0,
     pid: () => server?.pid ?? 0,
-    start,
-    stop,
-    async remove() {
-      await stop();
-      rmSync(folder, { recursive: true, force: true });
+    async start() {
+      if (server !== null) return;
+      const where = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 300 };
+      const settings = isLookedOver() ? { ...where, ...QUICK } : where;
+      const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+      server = spawn(join(bin, 'postgres'), ['-D', data, ...flags], plain);
+      await answers(url('postgres'));
+    },
+    async stop() {
+      const running = server;
+      server = null;
+      if (running === null || running.exitCode !== null) return;
+      const ended = new Promise((done) => running.once('exit', done));
+      // Immediate: as after a crash, it recovers at the next start.
+      running.kill('SIGQUIT');
+      await ended;
     },
   };
 }
