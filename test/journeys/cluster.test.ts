@@ -1,5 +1,5 @@
 /** Runs whose agents work on other machines: the real program, workers, a real database. */
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -261,7 +261,7 @@ it('a person talks to an agent on a worker, kills another, and a second terminal
 it('a terminal on another machine attaches through the database, if it has the key of the person', async () => {
   const made = await cluster(
     plans(['Wait for a visitor', 'code']),
-    runsFirst('Wait for a visitor', 'sleep 20; echo there > there.txt'),
+    runsFirst('Wait for a visitor', 'until [ -e came ]; do sleep 0.2; done; echo there > there.txt'),
   );
   await made.worker();
   const run = made.machine.mimir('run', 'Wait for a visitor', '--cluster', '--yes', '--mode', 'yolo');
@@ -274,7 +274,10 @@ it('a terminal on another machine attaches through the database, if it has the k
   made.giveKey(elsewhere);
   await getsAnotherProcess(made, session);
   const person = elsewhere.opens(['attach', session, '--cluster']);
-  await person.sees('Wait for a visitor', 'sleep 20');
+  await person.sees('Wait for a visitor', 'until [ -e');
+  // The command ends when somebody has come, however long that takes.
+  const [readme = ''] = globSync('cache-*/**/README.md', { cwd: made.machine.home });
+  writeFileSync(path.join(made.machine.home, path.dirname(readme), 'came'), '');
   await person.sees('completed');
   expect((await run).code).toBe(0);
 });
