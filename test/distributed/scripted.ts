@@ -1,11 +1,12 @@
 /** Workers with scripted steps, and a run that gives them to it, on a database of the test's own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Cluster, type Database, migrate, openCluster, openDatabase } from '../../src/distributed/index.ts';
 import { tried } from '../../src/domain/result.ts';
+import { start } from '../support/child.ts';
 import { freshFolder } from '../support/folder.ts';
 import { type Postgres, startPostgres, type Way, wayTo } from '../support/postgres.ts';
 
@@ -119,7 +120,8 @@ export async function openBench(folder = freshFolder()): Promise<Bench> {
 function startWorker(args: readonly string[]): ScriptedWorker {
   const [, id = ''] = args;
   const program = join(import.meta.dirname, '../support/worker-child.ts');
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = start(process.execPath, [program, ...args]);
+  child.stderr.pipe(process.stderr);
   let out = '';
   const waiting = new Set<() => void>();
   child.stdout.on('data', (more) => {

@@ -24,7 +24,8 @@ const GIT = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).t
 
 /** Kills the starting process at the moment that stands in the file `kill`, once. */
 const moment = (folder: string): string =>
-  `at() { [ "$(cat '${folder}/kill' 2>/dev/null)" = "$1" ] || return 0; rm '${folder}/kill'; kill -9 $PPID; exit 1; }`;
+  `at() { [ -e '${folder}/kill' ] && read -r at < '${folder}/kill' && [ "$at" = "$1" ] || return 0
+rm '${folder}/kill'; kill -9 $PPID; exit 1; }`;
 
 const gitScript = (folder: string): string => `#!/bin/sh
 ${moment(folder)}
@@ -78,7 +79,7 @@ export function makeHost(...programs: readonly ('gh' | 'glab')[]): Host {
         .split('\n')
         .filter((line) => line !== ''),
     body: () => read('body'),
-    killAt: (when) => writeFileSync(join(folder, 'kill'), when),
+    killAt: (when) => writeFileSync(join(folder, 'kill'), `${when}\n`),
     filesOf: (branch) =>
       branches().includes(branch)
         ? git(remote, 'ls-tree', '-r', '--name-only', branch)

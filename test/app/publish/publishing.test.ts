@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openPublishing, type Publishing } from '../../../src/app/publish/index.ts';
 import type { Rules } from '../../../src/policy/index.ts';
 import type { Log } from '../../../src/ports/log.ts';
+import { COMPILED } from '../../support/compiled.ts';
 import { ENDED, endedRun, logOf, placeOn, type WrittenFile } from '../../support/ended-run.ts';
 import { makeHost, type Host } from '../../support/forge.ts';
 import { among, holding, like } from '../../support/like.ts';
@@ -288,7 +289,7 @@ describe('the pull request of a run', () => {
 function run({ home, project, host }: Stage): Promise<{ readonly signal: string | null; readonly out: string }> {
   return new Promise((resolve) => {
     const script = join(import.meta.dirname, '../../support/pr-child.ts');
-    const env = { PATH: host.path, HOME: home };
+    const env = { PATH: host.path, HOME: home, NODE_COMPILE_CACHE: COMPILED };
     const child = spawn(process.execPath, [script, home, project, JSON.stringify(RULES)], {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
