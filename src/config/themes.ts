@@ -66,9 +66,8 @@ export function parseTheme(file: string, text: string): Result<ThemeFile, string
 
 function wrong(issue: z.core.$ZodIssue | undefined, path: readonly string[]): string {
   if (issue === undefined) return 'not a theme';
-  if (path[0] === 'tokens' && (issue.code === 'unrecognized_keys' || issue.code === 'invalid_key')) {
+  if (path[0] === 'tokens' && (issue.code === 'unrecognized_keys' || issue.code === 'invalid_key'))
     return `unknown token; use one of: ${TOKENS.join(', ')}`;
-  }
   if (issue.code === 'unrecognized_keys') return `unknown key; use one of: ${Object.keys(ThemeFile.shape).join(', ')}`;
   return issue.message;
 }

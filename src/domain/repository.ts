@@ -1,3 +1,6 @@
+/** What Mimir knows of a repository, and the commands of its manifests. */
+import { tried } from './result.ts';
+
 /** The bounded set of facts about a repository that every planner gets (no tool call). */
 export interface RepositoryFacts {
   readonly name: string;
@@ -100,13 +103,9 @@ function packageScripts({ head, beside }: Manifest): readonly string[] {
 
 /** Keys of the object `field` of a JSON text; none where it can't be read. */
 function keysOf(text: string, field: string): readonly string[] {
-  try {
-    const json: unknown = JSON.parse(text);
-    const found: unknown = typeof json === 'object' && json !== null ? Reflect.get(json, field) : null;
-    return typeof found === 'object' && found !== null ? Object.keys(found) : [];
-  } catch {
-    return [];
-  }
+  const json = tried((): unknown => JSON.parse(text), null);
+  const found: unknown = typeof json === 'object' && json !== null ? Reflect.get(json, field) : null;
+  return typeof found === 'object' && found !== null ? Object.keys(found) : [];
 }
 
 const targetsIn = (text: string): readonly string[] =>

@@ -402,9 +402,7 @@ export type WaitingFor =
   | { readonly is: 'limit' }
   /** For the answer to its own question, or to the plan. */
   | { readonly is: 'person' }
-  | { readonly is: 'checks' }
-  | { readonly is: 'slot' }
-  | { readonly is: 'task' }
+  | { readonly is: 'checks' | 'slot' | 'task' }
   /** For the part of a budget that calls of others have reserved. */
   | { readonly is: 'budget' }
   | {
@@ -420,19 +418,16 @@ export type WaitingFor =
 
 /** What ended or interrupted an agent or a run. */
 export type EndedBy =
-  | { readonly is: 'person' }
+  | { readonly is: 'person' | 'parent' | 'limit' | 'hand-over' }
   | { readonly is: 'agent'; readonly name: string }
-  | { readonly is: 'parent' }
   /** The stop of its run; a resume continues it. */
   | { readonly is: 'run' }
   /** Its task was removed from the plan. */
   | { readonly is: 'plan' }
-  | { readonly is: 'limit' }
   /** A check of its task failed: in its last attempt, twice alike, when a limit ended the work, or again at the end of the run. */
   | { readonly is: 'check'; readonly run: string; readonly why: 'attempts' | 'alike' | 'limit' | 'last' }
   /** No model was left: its providers failed, or policy allows no other. */
-  | { readonly is: 'model' }
-  | { readonly is: 'hand-over' };
+  | { readonly is: 'model' };
 
 /** How a child was spawned. */
 export interface Spawned {

@@ -286,9 +286,8 @@ function flagOf([section, key, third]: Path, { theme = '', mode, roleModels }: F
 /** Why a base URL cannot be used, without repeating it, because it may contain a secret; null if it can. */
 export function baseUrlProblem(baseUrl: string): FaultWords | null {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
     return { problem: 'is not an http or https address', remedy: ADDRESS };
-  }
   if (url.username !== '' || url.password !== '') {
     return {
       problem: 'contains a user name or password, which would be visible wherever the address is shown',

@@ -63,9 +63,8 @@ export const codeOf = (error: unknown): string =>
 type Owned = Pick<Stats, 'uid' | 'mode'>;
 
 function ownerWords(owner: FileToRead['owner'], status: Owned): readonly [problem: string, remedy: string] | null {
-  if (owner === 'mine' && !isMine(status)) {
+  if (owner === 'mine' && !isMine(status))
     return ['belongs to another user, or is writable by others', 'make yourself its owner and run chmod go-w on it'];
-  }
   if (owner === 'root' && !isRoots(status))
     return ['is writable by users other than root', 'run chown root and chmod go-w on it'];
   return null;

@@ -69,9 +69,8 @@ function parsed(text: string): Tree {
   if (!Array.isArray(documents)) return { is: 'map', at: { line: 1, column: 1 }, entries: [] };
   const [document, second] = documents;
   const problem = document?.errors[0] ?? second?.errors[0];
-  if (problem !== undefined) {
+  if (problem !== undefined)
     throw new Unfit(placeIn(lines, problem.pos[0]), inWords(problem.message), 'fix the YAML here');
-  }
   if (second !== undefined) {
     throw new Unfit(
       placeIn(lines, second.range[0]),
@@ -87,9 +86,8 @@ function parsed(text: string): Tree {
 function refuseEarly(text: string): void {
   const lines = text.split('\n');
   const directive = lines.findIndex((line) => line.startsWith('%'));
-  if (directive !== -1) {
+  if (directive !== -1)
     throw new Unfit({ line: directive + 1, column: 1 }, 'directives are not accepted', 'remove this line');
-  }
   const odd = ODD.exec(text);
   if (odd !== null) throw oddAt(text, odd.index);
   refuseTooMuch(text);
@@ -155,16 +153,13 @@ function treeOf(node: Node, walk: Walk, depth: number): Tree {
   if (isAlias(node)) throw new Unfit(at, 'aliases (*name) are not accepted', 'write out the value');
   refuseProperties(node, at);
   if (isMap(node)) return { is: 'map', at, entries: mapOf(node.items, walk, depth) };
-  if (isSeq(node)) {
-    return { is: 'list', at, items: node.items.map((item) => childOf(item, at, walk, depth)) };
-  }
+  if (isSeq(node)) return { is: 'list', at, items: node.items.map((item) => childOf(item, at, walk, depth)) };
   return { is: 'scalar', at, value: scalarOf(node, at) };
 }
 
 function refuseProperties(node: Node, at: Place): void {
-  if ('anchor' in node && node.anchor !== undefined) {
+  if ('anchor' in node && node.anchor !== undefined)
     throw new Unfit(at, 'anchors (&name) are not accepted', 'write out the value where it is needed');
-  }
   if (node.tag !== undefined) throw new Unfit(at, `tags (${node.tag}) are not accepted`, 'remove the tag');
 }
 
@@ -185,9 +180,8 @@ function mapOf(pairs: readonly Pair[], walk: Walk, depth: number): readonly Entr
     walk.keys += 1;
     if (walk.keys > MAX_KEYS) throw new Unfit(at, `has more than ${MAX_KEYS} keys`, 'shorten it');
     const first = seen.get(name);
-    if (first !== undefined) {
+    if (first !== undefined)
       throw new Unfit(at, `duplicate key "${name}", first used in line ${first.line}`, 'keep one of them');
-    }
     if (name === '__proto__') throw new Unfit(at, '"__proto__" is not accepted as a key', 'remove it');
     seen.set(name, at);
     return { key: name, at, value: childOf(value, at, walk, depth) };
@@ -196,9 +190,8 @@ function mapOf(pairs: readonly Pair[], walk: Walk, depth: number): readonly Entr
 
 function scalarOf(node: Node, at: Place): string | number | boolean | null {
   const value: unknown = isScalar(node) ? node.value : null;
-  if (typeof value === 'number' && !Number.isFinite(value)) {
+  if (typeof value === 'number' && !Number.isFinite(value))
     throw new Unfit(at, 'this number is not finite', 'write a plain number');
-  }
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
     return value;
   throw new Unfit(at, 'this kind of value is not accepted', 'use text, a number, true or false');
@@ -283,9 +276,7 @@ function inserted(tree: Tree, path: readonly string[], entry: Entry): Tree {
   const [key = '', ...rest] = path;
   if (tree.is !== 'map') return tree;
   const found = tree.entries.find((each) => each.key === key);
-  if (rest.length === 0) {
-    return found === undefined ? { ...tree, entries: [...tree.entries, { ...entry, key }] } : tree;
-  }
+  if (rest.length === 0) return found === undefined ? { ...tree, entries: [...tree.entries, { ...entry, key }] } : tree;
   const empty: Tree = { is: 'map', at: entry.at, entries: [] };
   const value = inserted(found?.value ?? empty, rest, entry);
   const others = tree.entries.filter((each) => each.key !== key);

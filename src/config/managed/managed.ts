@@ -70,9 +70,8 @@ function policyFiles(root: string): Result<readonly string[], readonly texts.Con
   ];
   if (misnamed.length > 0) return fail(misnamed);
   const files = names.filter((name) => name.endsWith('.yml')).map((name) => path.join(folder, name));
-  if (files.length > MAX_FILES) {
+  if (files.length > MAX_FILES)
     return fail([texts.fileFault(folder, `has more than ${MAX_FILES} files`, 'merge some of them')]);
-  }
   return ok([...(above.value.includes('policy.yml') ? [path.join(root, 'policy.yml')] : []), ...files]);
 }
 
@@ -80,14 +79,10 @@ function policyFiles(root: string): Result<readonly string[], readonly texts.Con
  * folder cannot be listed; `readManaged` reports that. */
 export function passedOver(root: string): readonly string[] {
   return [root, path.join(root, 'policy.d')].flatMap((folder) => {
-    try {
-      const names = readdirSync(folder).filter(
-        (name) => /\.ya?ml/i.test(name) && (name.startsWith('.') || !LIKE_YAML.test(name)),
-      );
-      return names.sort().map((name) => path.join(folder, name));
-    } catch {
-      return [];
-    }
+    const names = tried(() => readdirSync(folder), []).filter(
+      (name) => /\.ya?ml/i.test(name) && (name.startsWith('.') || !LIKE_YAML.test(name)),
+    );
+    return names.sort().map((name) => path.join(folder, name));
   });
 }
 

@@ -119,9 +119,8 @@ function ruleAgainst({ baseUrl }: Pick<ProviderSetup, 'baseUrl'>, rules: Rules):
 }
 
 function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>): string | null {
-  if (setup.key !== null && !/^[\x21-\x7e]+$/.test(setup.key)) {
+  if (setup.key !== null && !/^[\x21-\x7e]+$/.test(setup.key))
     return `${setup.keyEnv} contains characters that are invalid in a key: set it again`;
-  }
   const needed = setup.key === null && setup.keyEnv !== null && !isLoopback(setup.baseUrl);
   return needed ? `no ${setup.keyEnv}` : null;
 }

@@ -59,9 +59,8 @@ function lacks({ name, description, tools, prompt }: AgentText, others: Others):
 
 /** Why an agent cannot have this name: it is invalid, in use, or looks like another name. */
 export function agentNameProblem(name: string, others: Others): string | null {
-  if (!/^[A-Za-z][A-Za-z0-9_-]{0,39}$/.test(name)) {
+  if (!/^[A-Za-z][A-Za-z0-9_-]{0,39}$/.test(name))
     return `"${name}" is not a valid name: use up to 40 letters, digits, "_" or "-", starting with a letter`;
-  }
   const same = others.find((other) => lookOf(other.name) === lookOf(name));
   if (same === undefined) return null;
   return same.name === name

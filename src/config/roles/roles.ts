@@ -4,7 +4,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'no
 import path from 'node:path';
 import { EFFORTS, withEffort } from '../../domain/models/provider.ts';
 import type { Role } from '../../domain/agents/role.ts';
-import { type Result, fail, ok } from '../../domain/result.ts';
+import { type Result, fail, ok, tried } from '../../domain/result.ts';
 import type { ReviewRule } from '../../policy/index.ts';
 import type { ConfigFault, FaultWords, Places } from '../files/read-text.ts';
 import { codeOf, faultText, fileFault, readText, shownPath, THE_DIRECTORY } from '../files/read-text.ts';
@@ -239,9 +239,8 @@ function replacing(before: Role, role: Role, owner: RoleFolder['owner'], forced:
     const problem = `the managed policy requires the role "${role.name}", so it cannot be replaced`;
     return { problem, remedy: 'choose another name for this role' };
   }
-  if (before.source !== 'built-in') {
+  if (before.source !== 'built-in')
     return { problem: `role "${role.name}" is also defined in ${before.source}`, remedy: 'keep one of them' };
-  }
   if (owner === 'managed') return null;
   const more = role.capabilities.filter((capability) => !before.capabilities.includes(capability));
   if (more.length === 0) return null;
@@ -295,14 +294,12 @@ function restricted(role: Role, names: readonly string[]): Role {
 export function isItself(packageRoot: string, projectRoot: string): boolean {
   if (realpathSync(packageRoot) === realpathSync(projectRoot)) return true;
   const defaults = (root: string): string => path.join(root, '.mimir/config.yml');
-  try {
+  // What is odd about the file is said where the layer is read.
+  return tried(() => {
     const seen = lstatSync(defaults(projectRoot));
     if (!seen.isFile() || seen.size !== statSync(defaults(packageRoot)).size) return false;
     return readFileSync(defaults(projectRoot)).equals(readFileSync(defaults(packageRoot)));
-  } catch {
-    // What is odd about the file is said where the layer is read.
-    return false;
-  }
+  }, false);
 }
 
 // Names that look alike to a reader: a project's role must not pass for one of Mimir's or the person's.

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Prompts, Role } from '../../domain/agents/role.ts';
 import { jsonDigest } from '../../domain/digest.ts';
 import { isLooser, type Layer as LayerName, placeText, type Reason } from '../../domain/reason.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { fail, ok, type Result, tried } from '../../domain/result.ts';
 import type { Rules } from '../../policy/index.ts';
 import type { Flags, Layer, ReadLayer } from '../files/layer.ts';
 import { flagLayer, OWN_FILE, readLayer, words, valueAt } from '../files/layer.ts';
@@ -150,12 +150,12 @@ function together(
 
 /** The version from package.json; `0`, older than any required one, if it is unknown. */
 function versionIn(packageRoot: string): string {
-  try {
-    const version = valueAt(JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')), ['version']);
-    return typeof version === 'string' ? version : '0';
-  } catch {
-    return '0';
-  }
+  const file = path.join(packageRoot, 'package.json');
+  const version = valueAt(
+    tried((): unknown => JSON.parse(readFileSync(file, 'utf8')), null),
+    ['version'],
+  );
+  return typeof version === 'string' ? version : '0';
 }
 
 function modeFaults({ mode }: Flags, { maxMode }: Rules): readonly texts.ConfigFault[] {

@@ -8,7 +8,7 @@ import { escaped } from '../../domain/lists.ts';
 import { readDraft } from '../../domain/plan/check-plan.ts';
 import type { PersonTask } from '../../domain/plan/plan-view.ts';
 import { type DraftPlan, DraftTask } from '../../domain/plan/plan.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { fail, ok, type Result, tried } from '../../domain/result.ts';
 import { ARGUMENT_NAME, suggestion, TEMPLATE_NAME } from '../../domain/text/text.ts';
 import type { TemplateInfo, TemplateRequest } from '../../ports/project-service.ts';
 import { issueFaults, nameOf } from '../files/layer.ts';
@@ -170,9 +170,8 @@ function draftOf(file: TemplateFile, values: ReadonlyMap<string, string>, info: 
   const broken = tasks.flatMap(({ writes = [] }) => writes).find((glob) => /[\n\t]/.test(glob));
   if (broken !== undefined) return fail('a value used in writes must be one line');
   const draft = readDraft({ reason: filled(file.reason, values), tasks });
-  if (!draft.ok) {
+  if (!draft.ok)
     return fail(draft.fault.map(({ task, problem }) => (task === null ? problem : `${task}: ${problem}`)).join('; '));
-  }
   const task = filled(file.description, values).trim();
   return ok({ draft: draft.value, task: task === '' ? info.name : task });
 }
@@ -241,9 +240,8 @@ const argumentsOf = ({ arguments: all }: TemplateRequest): object =>
   Object.fromEntries(all.map(({ name, text }) => [name, { description: '', default: text }]));
 
 function wishProblem({ name, arguments: all }: TemplateRequest, tasks: readonly TemplateTask[]): string | null {
-  if (!TEMPLATE_NAME.test(name)) {
+  if (!TEMPLATE_NAME.test(name))
     return `"${name}" is not a valid template name: use up to 40 lower-case letters, digits and "-", starting with a letter or digit`;
-  }
   const texts = tasks.flatMap(({ description, writes = [] }) => [description, ...writes]);
   for (const { name: argument, text } of all) {
     if (!ARGUMENT_NAME.test(argument))
@@ -294,14 +292,12 @@ export function templatesIn(folder: TemplateFolder): {
 
 function filesIn({ path: folder, strict }: TemplateFolder): readonly string[] {
   const isReal = (place: string): boolean => lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
-  try {
+  return tried(() => {
     if (strict && !(isReal(folder) && isReal(path.dirname(folder)))) return [];
     return readdirSync(folder)
       .filter((name) => name.endsWith('.yml'))
       .toSorted();
-  } catch {
-    return [];
-  }
+  }, []);
 }
 
 function oneOf(
@@ -309,9 +305,8 @@ function oneOf(
   name: string,
 ): Result<Template, readonly ConfigFault[]> {
   const [file, stem] = [`${shown}/${name}`, path.parse(name).name];
-  if (!TEMPLATE_NAME.test(stem)) {
+  if (!TEMPLATE_NAME.test(stem))
     return fail([fileFault(file, 'is not a valid template name', 'use lower-case letters, digits and "-"')]);
-  }
   const links = strict ? 'refuse' : 'follow';
   const text = readText({ path: path.join(folder, name), shown: file, links, owner: 'any' });
   if (!text.ok) return fail([text.fault]);

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { jsonDigest } from '../../domain/digest.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { fail, ok, type Result, tried } from '../../domain/result.ts';
 import { codeOf, type Places, readUpTo, withOpen } from '../files/read-text.ts';
 import { INSTRUCTION_FILES, isInstructions, ROLE_FOLDERS } from '../roles/instructions.ts';
 
@@ -97,11 +97,7 @@ function readOne(root: string, file: string, left: number): TrustFile {
 
 function textOf(bytes: Buffer): string | null {
   if (bytes.length > MOST_TEXT) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  return tried(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), null);
 }
 
 // The record of trust, one file per project in the state directory: the folder (path, device, inode), the digest of its files, and their texts,

@@ -289,9 +289,8 @@ function dropText(plan: SoundPlan, id: TaskId): string {
 function modelsText(plan: SoundPlan, { models }: Models, after: SoundPlan): string {
   if (models.length === 0) return 'models stay as they are';
   const chosen = models.map((one) => ({ ...one, text: chosenText(one, after) }));
-  if (models.length <= MODELS_NAMED) {
+  if (models.length <= MODELS_NAMED)
     return `models changed: ${chosen.map(({ task, text }) => `${reshape.named(plan, task)} ${text}`).join(', ')}`;
-  }
   const counts = [...Map.groupBy(chosen, ({ text }) => text)].map(([text, all]) => `${text} (${all.length})`);
   return `models of ${models.length} tasks changed: ${counts.join(', ')}`;
 }

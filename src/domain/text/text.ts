@@ -1,5 +1,6 @@
 /** Prepares texts for a model: bounded in bytes, and without characters that a person would not see. */
 import type { z } from 'zod';
+import { tried } from '../result.ts';
 
 /** UTF-8 bytes. */
 export const bytesIn = (text: string): number => Buffer.byteLength(text);
@@ -122,14 +123,7 @@ function withoutThoughts(answer: string): string {
   return answer.slice(end).replace(/<think(?:ing)?>[\s\S]*$/i, ' ');
 }
 
-function parsed(text: string): unknown {
-  try {
-    const json: unknown = JSON.parse(text);
-    return json;
-  } catch {
-    return undefined;
-  }
-}
+const parsed = (text: string): unknown => tried((): unknown => JSON.parse(text), undefined);
 
 /** The JSON objects that stand in a text one after the other. */
 function objectsIn(text: string): readonly object[] {

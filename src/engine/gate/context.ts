@@ -76,9 +76,7 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal, otherw
 
 /** Why a model could not be asked, in the only terms that the agent loop acts on. */
 export type AskFault =
-  | { readonly is: 'budget'; readonly text: string }
-  | { readonly is: 'denied'; readonly text: string }
-  | { readonly is: 'model'; readonly text: string }
+  | { readonly is: 'budget' | 'denied' | 'model'; readonly text: string }
   /** The request exceeds the model's context window; fewer turns may fit. */
   | { readonly is: 'too long'; readonly text: string }
   /** A message arrived meanwhile: read the inbox and ask again. */

@@ -4,7 +4,7 @@ import type { AgentOutcome, WorkOrder } from '../../domain/agents/agent.ts';
 import { tightest } from '../../domain/budget.ts';
 import { type AgentId, type CallId, childOf, depthOf } from '../../domain/ids.ts';
 import { reasonText } from '../../domain/reason.ts';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import type { Capability, Role } from '../../domain/agents/role.ts';
 import { type AgentState, isFinal, openBelow } from '../../events/index.ts';
 import { spawnProblem } from '../../policy/decide.ts';
@@ -31,8 +31,12 @@ export async function taskFor(asking: ToolHostCall, wish: SpawnArguments): Promi
   if (before !== undefined && isFinal(before)) return answerOf(before, before.outcome);
   const child = before === undefined ? made(asking, wish) : again(asking, before);
   if (!child.ok) return refused(child.fault);
+  // The child works in its parent's folder.
   const work = (one: NewAgent): Promise<AgentOutcome | null> =>
-    supervisor.run({ ...workOrderFor(asking.options, one, []), ...placeOf(order) }, stopsChild(ends));
+    supervisor.run(
+      { ...workOrderFor(asking.options, one, []), ...defined({ workingDir: order.workingDir }) },
+      stopsChild(ends),
+    );
   const outcome = await yieldedSlots.during(order.agent, () => inItsTree(asking, child.value, false, work));
   // The resumed run continues the child and the call.
   if (outcome === null) return { ...refused('the run was stopped'), open: true };
@@ -81,7 +85,7 @@ function made({ options, recorder, call, order }: ToolHostCall, wish: SpawnArgum
     ...tree.value,
     dependsOn: [],
     call,
-    ...(wish.protocol === undefined ? {} : { protocol: wish.protocol }),
+    ...defined({ protocol: wish.protocol }),
   };
   recorder.record(createdEvent(options, one), { type: 'agent.status', agent: order.agent, ...WAITS_FOR_CHILD });
   return ok(one);
@@ -100,10 +104,6 @@ function again(asking: ToolHostCall, before: AgentState): Result<NewAgent, strin
   recorder.record({ type: 'agent.status', agent: order.agent, ...WAITS_FOR_CHILD });
   return ok(recreatedAgent(before, role.value, inherited(options, role.value, order, before)));
 }
-
-/** The child works in its parent's folder. */
-const placeOf = ({ workingDir }: WorkOrder): Pick<WorkOrder, 'workingDir'> =>
-  workingDir === undefined ? {} : { workingDir };
 
 /** Never more than the parent has, and no spawning: Task children have no children of their own. In the text protocol, children may spawn as
  * deep as the rules allow. */
@@ -128,4 +128,5 @@ function stopsChild(signal: AbortSignal): AbortSignal {
   return child.signal;
 }
 
-const refused = (text: string): ToolOutput => ({ ok: false, text });
+/** The output of a call that was not carried out. */
+export const refused = (text: string): ToolOutput => ({ ok: false, text });

@@ -13,7 +13,7 @@ import type { StoredMessage } from '../../ports/log.ts';
 import type { ToolHost, ToolOutput as Output } from '../gate/index.ts';
 import type { Children } from './children.ts';
 import type { FamilyParts } from './spawn.ts';
-import { type ToolHostCall, taskFor } from './task-tool.ts';
+import { refused, type ToolHostCall, taskFor } from './task-tool.ts';
 
 export interface MessageParts extends FamilyParts {
   readonly children: Children;
@@ -107,8 +107,6 @@ function toAll(asking: Asking, content: string): Output {
   if (sent === 0) return refused('None of the others can receive it now: they have unread messages from you.');
   return { ok: true, text: `Sent to ${sent === 1 ? '1 agent' : `${sent} agents`}; it is read between turns.` };
 }
-
-const refused = (text: string): Output => ({ ok: false, text });
 
 /** `task`: a number (`2`, `#2`), the id of a task, or the id or name of an agent. `room`: the most bytes of the result. */
 function readFinding(

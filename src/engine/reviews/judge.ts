@@ -4,7 +4,7 @@ import type { MandatoryReview, Trigger, WorkOrder } from '../../domain/agents/ag
 import type { Role } from '../../domain/agents/role.ts';
 import { tightest } from '../../domain/budget.ts';
 import { type AgentId, childOf, ROOT } from '../../domain/ids.ts';
-import { fail, type Result } from '../../domain/result.ts';
+import { defined, fail, type Result } from '../../domain/result.ts';
 import { bytesIn, headOf } from '../../domain/text/text.ts';
 import * as events from '../../events/index.ts';
 import { OFFLINE, roleNamed } from '../../policy/index.ts';
@@ -37,7 +37,7 @@ export async function judge(
   const { options, recorder, supervisor, world } = parts;
   const role = roleNamed(node.role, options.roles);
   if (role === null) return noPass(`role ${node.role} no longer exists`);
-  const forced = judgedIn(what);
+  const forced: Subject = { trigger: what.trigger, tree: what.tree, ...defined({ from: what.from }) };
   const again = reviewAgain(parts, node, forced);
   const agent = again ?? nextOf(recorder.state());
   const one = { ...newAgent(parts, node, role), agent, task: judgingTitle(what) };
@@ -54,9 +54,6 @@ export async function judge(
 }
 
 const nextOf = ({ agents }: events.RunState): AgentId => childOf(ROOT, (agents.get(ROOT)?.children.length ?? 0) + 1);
-
-const judgedIn = ({ trigger, tree, from }: Parameters<typeof judge>[2]): Subject =>
-  from === undefined ? { trigger, tree } : { trigger, tree, from };
 
 function newAgent(
   { options, recorder }: ReviewParts,

@@ -13,6 +13,7 @@ import { LogFault } from '../../ports/log.ts';
 import { askRoot, type Question } from '../gate/index.ts';
 import { createdEvent, workOrderFor } from '../agents/index.ts';
 import { answered } from '../planning/index.ts';
+import { ROOT_RUNS } from './idle-session.ts';
 import { close } from './report.ts';
 import { openRun, rootAgent, type RunModules, type RunOptions, startedEvent } from './open-run.ts';
 
@@ -67,12 +68,7 @@ export function startDrafting<T>(options: RunOptions, order: DraftOrder<T>) {
 async function runDraft<T>(parts: RunModules, order: DraftOrder<T>): Promise<Drafted<T>> {
   const { options, recorder, root } = parts;
   try {
-    recorder.record(startedEvent(options, { draft: true }), createdEvent(options, root), {
-      type: 'agent.status',
-      agent: ROOT,
-      status: 'running',
-      reason: '',
-    });
+    recorder.record(startedEvent(options, { draft: true }), createdEvent(options, root), ROOT_RUNS);
     const made = await askForDraft(parts, order);
     if (made.ok) close(parts, 'completed', order.textOf(made.value), 'completed');
     else if (parts.signal.aborted) close(parts, 'rejected', made.fault, 'killed');

@@ -142,7 +142,7 @@ async function judged({ reviews: forced, recorder, root, signal }: RunModules, b
 const WORK_JUDGED = { reason: 'its work is judged', waitingFor: { is: 'review' } } as const;
 type TreeBefore = Parameters<RunModules['reviews']['afterTask']>[1];
 
-const ROOT_RUNS: events.EventBody = { type: 'agent.status', agent: ROOT, status: 'running', reason: '' };
+export const ROOT_RUNS: events.EventBody = { type: 'agent.status', agent: ROOT, status: 'running', reason: '' };
 
 /** Shows what ROOT could not do; then it waits for the next message. */
 function afterWork(state: events.RunState, outcome: WorkOutcome, interrupted: boolean): readonly events.EventBody[] {
@@ -364,15 +364,9 @@ function isMoved(stored: readonly events.MimirEvent[]): boolean {
 
 const IDLE = { reason: 'idle', waitingFor: { is: 'message' } } as const;
 
-export const ROOT_WAITS: events.EventBody = { type: 'agent.status', agent: ROOT, status: 'waiting', ...IDLE };
+export const ROOT_WAITS = { type: 'agent.status', agent: ROOT, status: 'waiting', ...IDLE } as const;
 /** While children work, the run's clock continues. */
-const CHILDREN_WORK: events.EventBody = {
-  type: 'agent.status',
-  agent: ROOT,
-  status: 'waiting',
-  ...IDLE,
-  waitsFor: 'children',
-};
+const CHILDREN_WORK: events.EventBody = { ...ROOT_WAITS, waitsFor: 'children' };
 
 /** Whether ROOT has a message to work for. Notices of children wake it only if it has a conversation; otherwise they are for the person. */
 function isWoken({ recorder }: Pick<RunModules, 'recorder'>): boolean {

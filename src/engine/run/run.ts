@@ -20,7 +20,7 @@ import { concluded, merge, result, startingCommit, summed } from './report.ts';
 import { closingSections } from './last-checks.ts';
 import { runAgents } from './run-agents.ts';
 import { openRun, rootAgent, type RunModules, type RunOptions, type RunResult, startedEvent } from './open-run.ts';
-import { idleRun, ROOT_WAITS, wasAtWork } from './idle-session.ts';
+import { idleRun, ROOT_RUNS, ROOT_WAITS, wasAtWork } from './idle-session.ts';
 import { openTalk } from './main-talk.ts';
 
 export interface Run {
@@ -166,7 +166,7 @@ function open({ options, recorder, root }: RunModules): true {
   recorder.record(
     startedEvent(options, idle ? { idle, choices: choicesOf(options) } : {}),
     createdEvent(options, root),
-    idle ? ROOT_WAITS : { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
+    idle ? ROOT_WAITS : ROOT_RUNS,
   );
   return true;
 }
@@ -268,7 +268,7 @@ function reopen(parts: RunModules, answers: boolean): boolean {
 
 /** ROOT of a run without a plan waits as before; if it was working, it continues by itself. */
 function rootNow({ idle }: events.RunState, stored: readonly events.MimirEvent[]): readonly events.EventBody[] {
-  if (!idle) return [{ type: 'agent.status', agent: ROOT, status: 'running', reason: '' }];
+  if (!idle) return [ROOT_RUNS];
   return wasAtWork(stored) ? [] : [ROOT_WAITS];
 }
 

@@ -131,12 +131,9 @@ const termsOf = ({ closing, model }: Asked): { readonly time: limits.TimeFor; re
     ? { time: 'whole', least: LEAST_OUTPUT }
     : { time: 'closing reserved', least: Math.min(LEAST_ORDINARY, model.outputLimit) };
 
-interface Used {
-  readonly tokens: number;
-  readonly cost: Usd;
-}
-
 /** Adds the closing reserves of the agents below the limit. */
+type Used = limits.DayLimitNow['used'];
+
 function withReserves(used: Used, limit: limits.Limit, { reserves }: Asked): Used {
   if (reserves === undefined || limit.day !== undefined) return used;
   const { tokens, cost } = reserves(limit.agent);
@@ -191,9 +188,9 @@ function uncountable(state: RunState, agent: AgentId): Reservation {
 /** Output tokens that still fit each limit after the input is paid for; negative when not even the input fits. */
 function outputThatFits(
   limit: limits.Limit,
-  used: { readonly tokens: number; readonly cost: Usd },
+  used: Used,
   inputBound: number,
-  price: { readonly input: number; readonly output: number },
+  price: PerToken,
 ): { readonly tokens: number; readonly cost: number } {
   const { budget, reserved } = limit;
   const most = (budget.maxTokens ?? Infinity) - (reserved.maxTokens ?? 0);

@@ -258,14 +258,11 @@ async function requestFor(
     options: [],
     unsandboxed: capability === 'shell' && context.sandbox === 'none',
     because: reasonText(decision.because),
-    ...factsOf(decision),
+    ...defined({ destroys: decision.destroys }),
     ...grantsFor(use, { decision, proposal }, { capability, exact: exact.value }, context),
   };
   return ok({ request, inputs });
 }
-
-const factsOf = ({ destroys }: Pick<OpenDecision['decision'], 'destroys'>): Pick<ApprovalRequest, 'destroys'> =>
-  destroys === undefined ? {} : { destroys };
 
 const exactOf = async ({ tool, input }: Use, context: ToolContext): Promise<Result<string, string>> =>
   tool.preview?.(input, context) ?? ok(tool.label(input));
