@@ -15,7 +15,7 @@ const every = {
 /** Folders whose tests leave nothing behind in their process: it serves many files, and loads the sources once. */
 const SHARED = ['analyst', 'config', 'domain', 'engine', 'events', 'models', 'policy', 'ui/tui'];
 /** Those of them that start programs or are about the process itself. */
-const ISOLATED = /^test\/(?:engine\/task-isolation|policy\/commands\/|ui\/tui\/terminal\/)/;
+const ISOLATED = /^test\/(?:engine\/(?:task-isolation|workspaces\/)|policy\/commands\/|ui\/tui\/terminal\/)/;
 
 const all = globSync('test/**/*.test.ts', { cwd: root }).map((file) => file.split(sep).join('/'));
 const shared = all.filter(
