@@ -1,5 +1,6 @@
 /** What Mimir knows of a repository, and the commands of its manifests. */
 import { tried } from './result.ts';
+import { ownField } from './text/text.ts';
 
 /** The bounded set of facts about a repository that every planner gets (no tool call). */
 export interface RepositoryFacts {
@@ -103,8 +104,7 @@ function packageScripts({ head, beside }: Manifest): readonly string[] {
 
 /** Keys of the object `field` of a JSON text; none where it can't be read. */
 function keysOf(text: string, field: string): readonly string[] {
-  const json = tried((): unknown => JSON.parse(text), null);
-  const found: unknown = typeof json === 'object' && json !== null ? Reflect.get(json, field) : null;
+  const found = tried(() => ownField(JSON.parse(text), field), undefined);
   return typeof found === 'object' && found !== null ? Object.keys(found) : [];
 }
 

@@ -1,6 +1,6 @@
 /** The acts that changed files, read from the log. */
 import type { Act } from '../domain/changes/authorship.ts';
-import type { ChangedFile, CommandChanges, VersionChange } from '../domain/changes/changes.ts';
+import { type ChangedFile, type CommandChanges, type VersionChange, versionsOf } from '../domain/changes/changes.ts';
 import { mayChangeFiles } from '../domain/agents/tool-facts.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { EventOf, EventType, MimirEvent } from './event.ts';
@@ -85,5 +85,3 @@ function callOf(event: ActEvent): string {
   const [kind] = event.type.split('.');
   return `${event.agent} ${kind} ${'call' in event ? event.call : ''}`;
 }
-const versionsOf = ({ path, before, after }: ChangedFile | VersionChange): VersionChange | null =>
-  before === undefined || after === undefined ? null : { path, before, after };

@@ -6,6 +6,7 @@ import type {
   AgentStatus,
   ModelChoice,
   OnFailure,
+  Verdict,
   WorkOrder,
 } from '../domain/agents/agent.ts';
 import type { Trigger } from '../domain/agents/agent.ts';
@@ -19,6 +20,7 @@ import type { Permitted, PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
 import type { PrStep, PrTarget } from '../domain/pull-request.ts';
 import type { Mode, Reason } from '../domain/reason.ts';
 import type { Json, StopReason, Todo, ToolCall } from '../domain/turn.ts';
+import { ownField } from '../domain/text/text.ts';
 import type { CheckEvent } from './check-events.ts';
 
 type Of<Type extends string> = { readonly type: Type };
@@ -116,13 +118,10 @@ export interface Grant extends Pick<ApprovalRequest, 'action' | 'title' | 'progr
 }
 
 /** The verdict of a mandatory review, `agent`, on a tree. */
-export interface RecordedVerdict {
+export interface RecordedVerdict extends Verdict {
   readonly agent: AgentId;
   readonly role: RoleName;
   readonly tree: string;
-  readonly pass: boolean;
-  readonly summary: string;
-  readonly findings: readonly string[];
 }
 
 /** Whether work that waited for a mandatory review may continue, and why. `agent`: whose work was reviewed. With `warn`, it continues even if closed. */
@@ -465,6 +464,5 @@ export function forType<Before extends unknown[], After extends unknown[], R>(
   type: EventType,
 ): ((...args: [...Before, MimirEvent, ...After]) => R) | undefined;
 export function forType(table: object, type: EventType): unknown {
-  const found: unknown = Object.hasOwn(table, type) ? Reflect.get(table, type) : undefined;
-  return found;
+  return ownField(table, type);
 }

@@ -4,6 +4,7 @@ import { factsOf } from '../domain/agents/tool-facts.ts';
 import { tokensOf } from '../domain/budget.ts';
 import { fromMicro, type Millis, ROOT, toMicro, type Usd } from '../domain/ids.ts';
 import { MAIN } from '../domain/agents/role.ts';
+import { ownField } from '../domain/text/text.ts';
 import { type ByType, type EventOf, type EventType, forType, type MimirEvent } from './event.ts';
 import { comparedChecks, staleChecks, withCheck, withCheckEnd } from './checks.ts';
 import { AGENT_FOLDS, bodyOf, clock, foldAgent, newAgent } from './fold-agent.ts';
@@ -165,8 +166,7 @@ const ownerOf = (key: string): string => key.slice(0, key.lastIndexOf(':'));
 
 /** Counted from the start of a call, because it is unknown whether a call cut off by a stop still wrote. */
 function withWritten(state: RunState, { tool, input }: EventOf<'tool.started'>): RunState {
-  const path: unknown =
-    factsOf(tool).writes === true && typeof input === 'object' && input !== null ? Reflect.get(input, 'path') : null;
+  const path = factsOf(tool).writes === true ? ownField(input, 'path') : null;
   if (typeof path !== 'string' || state.written?.includes(path) === true) return state;
   return { ...state, written: [...(state.written ?? []), path] };
 }

@@ -78,11 +78,7 @@ export interface Pause {
 }
 
 /** Failed attempts of model calls: their number and usage, which is part of the agent's sums. */
-export interface LostTries {
-  readonly calls: number;
-  readonly usage: Usage;
-  readonly cost: Usd;
-}
+export type LostTries = Omit<ModelShare, 'model'>;
 
 /** The usage of one model by one agent. */
 export interface ModelShare {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Layer as LayerName, Mode, Reason } from '../../domain/reason.ts';
 import type { Permissions } from '../../domain/plan/plan.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
-import { nearest, suggestion } from '../../domain/text/text.ts';
+import { nearest, ownField, suggestion } from '../../domain/text/text.ts';
 import { builtIn } from '../../policy/index.ts';
 import { ADDRESS, knownKeys, type Path, ruleOf, Settings } from '../schema/schema.ts';
 import { type ValidatedLayer, keyOf, PREPARED } from './parse-cache.ts';
@@ -208,15 +208,9 @@ export const nameOf = (path: readonly PropertyKey[]): string =>
     return name === '' ? String(part) : `${name}.${String(part)}`;
   }, '');
 
-function member(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  const found: unknown = Reflect.get(value, key);
-  return found;
-}
-
 /** The value at a path of plain JSON. */
 export const valueAt = (value: unknown, path: Path): unknown =>
-  path.reduce<unknown>((here, part) => member(here, String(part)), value);
+  path.reduce<unknown>((here, part) => ownField(here, String(part)), value);
 
 /** A value on one line, at most 60 characters. */
 function shown(value: unknown): string {

@@ -41,10 +41,7 @@ export interface AuthoredHunk extends HunkRange {
 
 const AROUND = 3;
 
-export interface AuthoredFile {
-  readonly path: string;
-  readonly start: FileVersion | null;
-  readonly now: FileVersion | null;
+export interface AuthoredFile extends Omit<FileHistory, 'acts'> {
   /** What happened to it and was not taken back, in order. */
   readonly steps: readonly AuthoredStep[];
   readonly hunks: readonly AuthoredHunk[];

@@ -50,14 +50,14 @@ const MOST_CHANGED = 500;
 
 /** The changes as an event keeps them: the first files with their hunks, of the rest the versions. */
 export function listedChanges(files: readonly ChangedFile[]): Pick<CommandChanges, 'files' | 'more' | 'rest'> {
-  const rest = files
-    .slice(MOST_CHANGED)
-    .flatMap(({ path, before, after }) =>
-      before === undefined || after === undefined ? [] : [{ path, before, after }],
-    );
+  const rest = files.slice(MOST_CHANGED).flatMap((file) => versionsOf(file) ?? []);
   const more = Math.max(0, files.length - MOST_CHANGED);
   return { files: files.slice(0, MOST_CHANGED), more, ...(rest.length === 0 ? {} : { rest }) };
 }
+
+/** The versions of a change; null if they are not both known. */
+export const versionsOf = ({ path, before, after }: ChangedFile | VersionChange): VersionChange | null =>
+  before === undefined || after === undefined ? null : { path, before, after };
 
 /** What became of an agent's tree when it was to be merged. */
 export interface MergeEnd {

@@ -17,13 +17,10 @@ export const PROVIDER_FACTS: Readonly<
 };
 
 /** A server that is known without configuration. */
-export interface KnownServer {
-  readonly name: string;
-  readonly kind: ProviderKind;
+export interface KnownServer extends Pick<ProviderSetup, 'name' | 'kind' | 'baseUrl'> {
   readonly keyEnv: string;
   /** The environment variable from which the vendor's own clients read the address. */
   readonly baseUrlEnv: string | null;
-  readonly baseUrl: string;
 }
 
 export const BUILT_IN: readonly KnownServer[] = [

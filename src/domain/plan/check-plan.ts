@@ -8,7 +8,7 @@ import { type RoleName, TaskId } from '../ids.ts';
 import { cappedEffort, type Effort, withEffort } from '../models/provider.ts';
 import { fail, ok, type Result, tried } from '../result.ts';
 import { globProblem } from '../text/glob.ts';
-import { objectIn, seenText } from '../text/text.ts';
+import { objectIn, ownField, seenText } from '../text/text.ts';
 import { defaultTokens, estimatedCost, estimatedSeconds, fullBudget } from './estimate.ts';
 import * as plans from './plan.ts';
 import { type CheckedTask, soundChecks } from './task-checks.ts';
@@ -314,9 +314,7 @@ const unique = (ids: readonly string[] | undefined): readonly string[] | undefin
 /** The id in the JSON of the task at `path`, for a fault found before parsing. */
 function idAt(json: unknown, path: readonly PropertyKey[]): string | null {
   if (path[0] !== 'tasks' || typeof path[1] !== 'number') return null;
-  const tasks: unknown = typeof json === 'object' && json !== null ? Reflect.get(json, 'tasks') : null;
-  const task: unknown = Array.isArray(tasks) ? tasks[path[1]] : null;
-  const id: unknown = typeof task === 'object' && task !== null ? Reflect.get(task, 'id') : null;
+  const id = ownField(ownField(ownField(json, 'tasks'), String(path[1])), 'id');
   return typeof id === 'string' ? id.slice(0, 64) : null;
 }
 

@@ -114,8 +114,12 @@ export function objectIn(answer: string, key: string): object | undefined {
   return meant.length > 1 ? undefined : (meant[0] ?? objects[0]);
 }
 
-export const isObject = (value: unknown): value is object =>
+const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An own property of data that came as JSON; undefined if it has none of that name. */
+export const ownField = (data: unknown, name: string): unknown =>
+  typeof data === 'object' && data !== null && Object.hasOwn(data, name) ? Reflect.get(data, name) : undefined;
 
 /** Some servers leave the thoughts in the text, some of them without the opening tag. */
 function withoutThoughts(answer: string): string {

@@ -2,7 +2,7 @@
  * of its children. Everything is one batch, so that a crash leaves all of it or nothing. */
 import { type AgentOutcome, statusOfOutcome, type WorkOutcome } from '../../domain/agents/agent.ts';
 import { type AgentId, ROOT } from '../../domain/ids.ts';
-import { unreachable } from '../../domain/result.ts';
+import { defined, unreachable } from '../../domain/result.ts';
 import * as events from '../../events/index.ts';
 import { messageEvent, type OpenGate, type RunContext, unansweredReason } from '../gate/index.ts';
 import { type ChildRules, childRules } from '../../policy/index.ts';
@@ -19,7 +19,7 @@ export interface EndParts extends Pick<RunContext, 'recorder' | 'world' | 'rules
 }
 
 /** Records how an agent's work has ended, with all consequences. */
-export function endAgent(parts: EndParts, end: End): void {
+function endAgent(parts: EndParts, end: End): void {
   const { inbox } = parts.gate;
   const rules = childRules(parts.rules());
   const state = parts.recorder.state();
@@ -165,8 +165,16 @@ export function finishedEvent(
     iterations: agentState.iterations,
     toolCalls: agentState.toolCalls,
   };
-  const by = endedBy === undefined ? {} : { endedBy };
-  return { type: 'agent.finished', agent, status: statusOfOutcome(outcome), outcome, summary, error, ...by, metrics };
+  return {
+    type: 'agent.finished',
+    agent,
+    status: statusOfOutcome(outcome),
+    outcome,
+    summary,
+    error,
+    ...defined({ endedBy }),
+    metrics,
+  };
 }
 
 /** The reason of an agent that has ended its turn and waits for its children. */

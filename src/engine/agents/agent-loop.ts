@@ -4,8 +4,8 @@ import type { WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import { briefText } from '../../domain/agents/brief.ts';
 import { unreachable } from '../../domain/result.ts';
 import type { ModelReply, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
-import { type AskFault, finalOutput, type Gate, lastFinalOutput, isReviewer, VERDICT_TOOL } from '../gate/index.ts';
-import { answersCarried, compact, CUT_OFF, wasCut } from './compact.ts';
+import { type AskFault, type Gate, lastFinalOutput, isReviewer, VERDICT_TOOL } from '../gate/index.ts';
+import { answersGiven, compact, CUT_OFF } from './compact.ts';
 
 /** After this many compactions in a row without a reply, the agent gives up. */
 const MOST_COMPACTIONS = 2;
@@ -230,13 +230,7 @@ const hasReplied = (turns: readonly Turn[]): boolean => turns.some(({ by }) => b
 
 /** Every answer given, because the answer to a late message must not replace the answer of the work. */
 const answersIn = (turns: readonly Turn[]): readonly string[] =>
-  turns
-    .flatMap((turn, at) => {
-      if (turn.by !== 'model') return answersCarried(turn);
-      const next = turns[at + 1];
-      if (turn.calls.length > 0) return [finalOutput(turn, next) ?? ''];
-      return wasCut(next) ? [] : [turn.text];
-    })
+  answersGiven(turns)
     .map(answerOf)
     .filter((text) => text !== '');
 

@@ -2,8 +2,8 @@
  * and how the summary reads; the gate knows the sizes, and the loop decides when. */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { fairShare, headOf, paragraphs } from '../../domain/text/text.ts';
-import type { Json, ToolCall, Turn } from '../../domain/turn.ts';
+import { fairShare, headOf, ownField, paragraphs } from '../../domain/text/text.ts';
+import type { ToolCall, Turn } from '../../domain/turn.ts';
 import { finalOutput, type Gate } from '../gate/index.ts';
 
 /** Shares of the request limit: turns kept whole, and the summary. */
@@ -112,8 +112,17 @@ function summaryTurn({ text, messages, answers }: Carried & { readonly text: str
 const isSummary = ({ text }: { readonly text: string }): boolean => text.startsWith(HEAD);
 
 /** The answers that a summary turn carries; empty for any other turn. */
-export const answersCarried = (turn: Turn): readonly string[] =>
+const answersCarried = (turn: Turn): readonly string[] =>
   turn.by === 'user' && isSummary(turn) ? sectionOf(turn.text, ANSWERS) : [];
+
+/** The answers of these turns, empty ones included; `after` is the turn that follows them. */
+export const answersGiven = (turns: readonly Turn[], after?: Turn): readonly string[] =>
+  turns.flatMap((turn, at) => {
+    if (turn.by !== 'model') return answersCarried(turn);
+    const next = turns[at + 1] ?? after;
+    if (turn.calls.length > 0) return [finalOutput(turn, next) ?? ''];
+    return wasCut(next) ? [] : [turn.text.trim()];
+  });
 
 /** What dropped turns carry over, including an earlier summary's; `next` is the turn that follows them. */
 function carriedOver(dropped: readonly Turn[], next: Turn | undefined): Carried {
@@ -121,21 +130,15 @@ function carriedOver(dropped: readonly Turn[], next: Turn | undefined): Carried 
     if (turn.by !== 'user') return [];
     return isSummary(turn) ? sectionOf(turn.text, MESSAGES) : [headOf(turn.text, MESSAGE_BYTES)];
   });
-  const answers = dropped.flatMap((turn, at) => {
-    if (turn.by !== 'model') return answersCarried(turn);
-    const after = dropped[at + 1] ?? next;
-    if (turn.calls.length > 0) return [finalOutput(turn, after) ?? ''];
-    return wasCut(after) ? [] : [turn.text.trim()];
-  });
   const kept = messages.filter((text) => text !== CUT_OFF);
-  const given = answers.filter((text) => text !== '');
+  const given = answersGiven(dropped, next).filter((text) => text !== '');
   return { messages: lastOf(kept, MESSAGES_BYTES), answers: lastOf(given, ANSWERS_BYTES) };
 }
 
 /** Sent to a model whose reply was cut off at the output limit. */
 export const CUT_OFF =
   'Your last reply was cut off at the output limit. Nothing of it was executed. Continue in smaller steps.';
-export const wasCut = (next: Turn | undefined): boolean => next?.by === 'user' && next.text === CUT_OFF;
+const wasCut = (next: Turn | undefined): boolean => next?.by === 'user' && next.text === CUT_OFF;
 
 function lastOf(parts: readonly string[], bytes: number): readonly string[] {
   let bytesLeft = bytes;
@@ -178,7 +181,7 @@ const list = (title: string, lines: readonly string[]): string =>
 
 function namesIn(calls: readonly ToolCall[], key: string): readonly string[] {
   const names = calls.flatMap(({ tool, input }) => {
-    const value = field(input, key);
+    const value = ownField(input, key);
     return typeof value === 'string' ? [`${tool}: ${value.slice(0, 200).toWellFormed()}`] : [];
   });
   return [...new Set(names)].slice(-PLACES);
@@ -186,19 +189,15 @@ function namesIn(calls: readonly ToolCall[], key: string): readonly string[] {
 
 function todosIn(calls: readonly ToolCall[]): readonly string[] {
   const last = calls.findLast(({ tool }) => tool === 'update_todos');
-  const todos = last === undefined ? null : field(last.input, 'todos');
+  const todos = ownField(last?.input, 'todos');
   if (!Array.isArray(todos)) return [];
-  const each: readonly Json[] = todos;
-  return each.slice(0, PLACES).map((todo) => `[${word(field(todo, 'status'))}] ${word(field(todo, 'description'))}`);
+  const each: readonly unknown[] = todos;
+  return each
+    .slice(0, PLACES)
+    .map((todo) => `[${word(ownField(todo, 'status'))}] ${word(ownField(todo, 'description'))}`);
 }
 
-const word = (value: Json | undefined): string =>
-  typeof value === 'string' ? value.slice(0, 200).toWellFormed() : '?';
-
-const isObject = (value: Json): value is { readonly [key: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const field = (value: Json, key: string): Json | undefined =>
-  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+const word = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 200).toWellFormed() : '?');
 
 /** The conversation as one text of about `bytes` at most, long parts cut, for a summary request that the window could not hold otherwise. */
 export function transcript(turns: readonly Turn[], bytes: number): string {

@@ -5,7 +5,7 @@ import { sandboxFor } from '../../domain/agents/role.ts';
 import { CallId, depthOf, providerOf } from '../../domain/ids.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { isObject } from '../../domain/text/text.ts';
+import { ownField } from '../../domain/text/text.ts';
 import type { Json, ModelReply, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
 import { isForced } from '../../events/index.ts';
 import { OFFLINE } from '../../policy/index.ts';
@@ -59,7 +59,7 @@ const isUnreadable = (reason: string): reason is Unreadable => Object.hasOwn(UNR
 const commandOf = ({ input }: ToolCall): string | null => textField(input, 'command');
 
 function textField(input: Json, key: string): string | null {
-  const value: unknown = isObject(input) && Object.hasOwn(input, key) ? Reflect.get(input, key) : null;
+  const value = ownField(input, key);
   return typeof value === 'string' ? value : null;
 }
 

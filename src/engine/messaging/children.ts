@@ -46,12 +46,23 @@ export class Children {
 
   /** Why no message can revive an ended agent; null: one can, or it has not ended. */
   closed(agent: AgentId): string | null {
-    return whyClosed(this.parts, agent);
+    const { recorder, world } = this.parts;
+    const one = recorder.state().agents.get(agent);
+    if (one === undefined || one.outcome === null || agent === ROOT) return null;
+    return this.over(one) ?? spentLimit(recorder.state(), agent, world.now());
   }
 
   /** The same without regard to its budget. */
   over(one: events.AgentState): string | null {
-    return whyOver(this.parts, one);
+    const { parts } = this;
+    if (one.outcome === null) return null;
+    const outcome = CLOSED[one.outcome];
+    if (outcome !== undefined) return `${one.name} ${outcome} and no longer reads messages`;
+    if (one.forced !== null || one.call !== null) return `${one.name} has finished and no longer reads messages`;
+    if (one.spawned !== null && childRules(parts.options.rules).killOnComplete)
+      return `${one.name} was closed with its turn (childAgents.cleanup.autoKillOnComplete): spawn another`;
+    const again = agentAgain(parts, one);
+    return again.ok ? whyCrowded(parts, one) : `${one.name} cannot continue: ${again.fault}`;
   }
 
   /** Revives an ended agent with its whole conversation; null, or why that is impossible. Its message is in the log already. */
@@ -59,7 +70,7 @@ export class Children {
     const { parts } = this;
     const state = parts.recorder.state().agents.get(agent);
     if (state === undefined || !events.isFinal(state)) return null;
-    const closed = whyClosed(parts, agent);
+    const closed = this.closed(agent);
     if (closed !== null) return closed;
     // The resumed run will find the message and revive the agent.
     if (parts.signal.aborted) return null;
@@ -83,14 +94,7 @@ export class Children {
       const end = this.endWithParent(child, lives);
       const again = agentAgain(parts, child);
       if (end !== null) recorder.record(agents.finishedEvent(parts, child.id, end.outcome, child.summary, end.why));
-      else if (!again.ok)
-        agents.endAgent(parts, {
-          agent: child.id,
-          outcome: 'failed',
-          summary: `Failed: ${again.fault}`,
-          error: again.fault,
-          silent: false,
-        });
+      else if (!again.ok) agents.closeFailed(parts, child.id, '', { error: again.fault });
       else {
         this.adopt(child);
         this.begin(again.value, lives.get(child.id)?.answer ?? '');
@@ -286,26 +290,6 @@ const CLOSED: Readonly<Partial<Record<AgentOutcome, string>>> = {
   abandoned: 'was abandoned',
   skipped: 'was skipped',
 };
-
-/** Why no message can revive the agent; null: one can, or it has not ended. */
-function whyClosed(parts: FamilyParts, agent: AgentId): string | null {
-  const one = parts.recorder.state().agents.get(agent);
-  if (one === undefined || one.outcome === null || agent === ROOT) return null;
-  return whyOver(parts, one) ?? spentLimit(parts.recorder.state(), agent, parts.world.now());
-}
-
-/** The same without regard to its budget. */
-function whyOver(parts: FamilyParts, one: events.AgentState): string | null {
-  const { options } = parts;
-  if (one.outcome === null) return null;
-  const outcome = CLOSED[one.outcome];
-  if (outcome !== undefined) return `${one.name} ${outcome} and no longer reads messages`;
-  if (one.forced !== null || one.call !== null) return `${one.name} has finished and no longer reads messages`;
-  if (one.spawned !== null && childRules(options.rules).killOnComplete)
-    return `${one.name} was closed with its turn (childAgents.cleanup.autoKillOnComplete): spawn another`;
-  const again = agentAgain(parts, one);
-  return again.ok ? whyCrowded(parts, one) : `${one.name} cannot continue: ${again.fault}`;
-}
 
 /** A revived child counts against its parent's limit like a new one. */
 function whyCrowded({ options, recorder }: FamilyParts, { name, parent, spawned }: events.AgentState): string | null {

@@ -8,7 +8,7 @@ import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { headOf } from '../../domain/text/text.ts';
 import { type AgentState, isFinal, type OwnTree, workspaceOf } from '../../events/index.ts';
 import type { TreeContent, WorkspacePort } from '../../ports/workspace.ts';
-import { type AgentModules, endAgent, type NewAgent, workOrderFor } from '../agents/index.ts';
+import { type AgentModules, closeFailed, type NewAgent, workOrderFor } from '../agents/index.ts';
 import { orAborted } from '../gate/index.ts';
 import { type Choice, mergeTree } from './merge.ts';
 
@@ -246,8 +246,5 @@ export async function inItsTree(
 }
 
 /** Records that the agent has failed because of its tree, of which its owner is told. */
-export function treeFailed(parts: AgentModules, agent: AgentId, fault: string): AgentOutcome {
-  const error = `its own tree could not be used: ${fault}`;
-  endAgent(parts, { agent, outcome: 'failed', summary: `Failed: ${error}`, error, silent: false });
-  return 'failed';
-}
+export const treeFailed = (parts: AgentModules, agent: AgentId, fault: string): AgentOutcome =>
+  closeFailed(parts, agent, '', { error: `its own tree could not be used: ${fault}` });

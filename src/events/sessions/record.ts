@@ -142,8 +142,7 @@ export const childrenOf = (
 
 /** Whether `asker` (null: a person) may read the messages and events of `agent`. */
 export function maySee({ agents }: Pick<RunState, 'agents'>, asker: AgentId | null, agent: AgentId): boolean {
-  if (asker === null) return true;
-  if (agent === asker) return true;
+  if (asker === null || agent === asker) return true;
   return isBelow(agent, asker) && agents.get(agent)?.forced === null;
 }
 

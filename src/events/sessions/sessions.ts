@@ -146,9 +146,7 @@ export function sessionDetail(agent: AgentState, now: Millis): SessionDetail {
     last_words: said?.is === 'said' ? said.text : agent.summary,
     recent_tools: agent.blocks
       .flatMap((block) =>
-        block.is === 'tool'
-          ? [{ label: block.label, ok: block.ok, timestamp: new Date(block.started).toISOString() }]
-          : [],
+        block.is === 'tool' ? [{ label: block.label, ok: block.ok, timestamp: isoOf(block.started) }] : [],
       )
       .slice(-RECENT),
     elapsed: elapsedOf(agent, now),

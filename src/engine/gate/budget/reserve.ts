@@ -131,9 +131,9 @@ const termsOf = ({ closing, model }: Asked): { readonly time: limits.TimeFor; re
     ? { time: 'whole', least: LEAST_OUTPUT }
     : { time: 'closing reserved', least: Math.min(LEAST_ORDINARY, model.outputLimit) };
 
-/** Adds the closing reserves of the agents below the limit. */
 type Used = limits.DayLimitNow['used'];
 
+/** Adds the closing reserves of the agents below the limit. */
 function withReserves(used: Used, limit: limits.Limit, { reserves }: Asked): Used {
   if (reserves === undefined || limit.day !== undefined) return used;
   const { tokens, cost } = reserves(limit.agent);

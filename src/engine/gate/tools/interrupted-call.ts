@@ -3,6 +3,7 @@ import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { factsOf } from '../../../domain/agents/tool-facts.ts';
 import type { AgentId, CallId } from '../../../domain/ids.ts';
 import type { ToolCall } from '../../../domain/turn.ts';
+import { ownField } from '../../../domain/text/text.ts';
 import type { EventBody, EventOf, EventType, MimirEvent, RunState, UnansweredAct } from '../../../events/index.ts';
 import type { Tool, ToolPort } from '../../../ports/tool.ts';
 import type { Recorder } from '../recorder.ts';
@@ -82,7 +83,7 @@ function effectOf({ tool, input }: Acting): string | null {
 
 /** The file that a writing tool would change, normalised (`./src//a.ts` is `src/a.ts`); null where its input names none. */
 export function writtenPath(input: unknown): string | null {
-  const path: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, 'path') : null;
+  const path = ownField(input, 'path');
   if (typeof path !== 'string') return null;
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   return `${path.startsWith('/') ? '/' : ''}${parts.join('/')}`;
