@@ -31,32 +31,46 @@ export interface GitCall {
 export async function runGit(call: GitCall, directory: string, args: readonly string[]): Promise<ProgramEnd> {
   const { input: _input, ...asking } = call;
   const harmless = await settingsOf(asking, directory);
-  return harmless.ok ? plainGit(call, directory, args, harmless.value) : harmless.fault;
+  return harmless.ok ? plainGit(call, directory, args, harmless.value[2]) : harmless.fault;
 }
 
 /** Runs several read-only sub-commands in parallel; results are in the order of `all`. */
-export async function runGits(
+export const runGits = async (call: GitCall, directory: string, all: Commands): Promise<readonly ProgramEnd[]> =>
+  (await lookAndRun(call, directory, [], all)).slice(2);
+
+/** The same after what is asked before any of them: `rev-parse` with these flags, and `config --list -z`. */
+export async function lookAndRun(
   call: GitCall,
   directory: string,
-  all: readonly (readonly string[])[],
+  flags: readonly string[],
+  all: Commands,
 ): Promise<readonly ProgramEnd[]> {
-  const harmless = await settingsOf(call, directory);
-  if (!harmless.ok) return all.map(() => harmless.fault);
-  return Promise.all(all.map((args) => plainGit(call, directory, args, harmless.value)));
+  const harmless = await settingsOf(call, directory, flags);
+  if (!harmless.ok) return ['rev-parse', 'config', ...all].map(() => harmless.fault);
+  const [sure, listed, settings] = harmless.value;
+  return [sure, listed, ...(await Promise.all(all.map((args) => plainGit(call, directory, args, settings))))];
 }
 
+type Commands = readonly (readonly string[])[];
+
+type Look = readonly [sure: ProgramEnd, listed: ProgramEnd, settings: Settings];
+
 /** The settings that disable the programs of this repository's configuration, or why git is not run. */
-async function settingsOf(call: GitCall, directory: string): Promise<Result<Settings, ProgramEnd>> {
+async function settingsOf(
+  call: GitCall,
+  directory: string,
+  flags: readonly string[] = [],
+): Promise<Result<Look, ProgramEnd>> {
   // Outside a repository `git diff` compares any two files, so the repository is checked first.
   const [sure, listed] = await Promise.all([
-    plainGit(call, directory, ['rev-parse', '--git-dir'], []),
-    plainGit(call, directory, ['config', '--list', '--name-only', '-z'], []),
+    plainGit(call, directory, ['rev-parse', ...flags, '--git-dir'], []),
+    plainGit(call, directory, ['config', '--list', '-z'], []),
   ]);
   if (sure.exit !== 0) return fail(sure);
   // A name missing from a cut list could be that of a program.
   if (listed.exit !== 0 || !listed.whole)
     return fail({ ...listed, exit: listed.exit || 1, stderr: listed.stderr || TOO_LONG });
-  return ok(neutralised(listed.stdout));
+  return ok([sure, listed, neutralised(listed.stdout)]);
 }
 
 type Settings = readonly (readonly [name: string, value: string])[];
@@ -94,12 +108,13 @@ export async function harmlessGit(
   more: Settings,
 ): Promise<Result<Environment, ProgramEnd>> {
   const harmless = await settingsOf(call, directory);
-  return harmless.ok ? ok(gitEnvironment(call.environment, [...SETTINGS, ...harmless.value, ...more])) : harmless;
+  return harmless.ok ? ok(gitEnvironment(call.environment, [...SETTINGS, ...harmless.value[2], ...more])) : harmless;
 }
 
 /** An empty value for each program that the configuration names; a filter without a program is also no longer required. */
 function neutralised(listed: string): Settings {
-  const programs = [...new Set(listed.split('\0'))].filter((name) => NAMED_PROGRAM.test(name));
+  const names = listed.split('\0').map((setting) => setting.split('\n', 1)[0] ?? '');
+  const programs = [...new Set(names)].filter((name) => NAMED_PROGRAM.test(name));
   return programs.flatMap((name) => {
     const section = name.slice(0, name.lastIndexOf('.'));
     const empty = [name, ''] as const;

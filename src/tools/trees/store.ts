@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, defined, fail, ok, type Result } from '../../domain/result.ts';
 import { type Environment, programOn } from '../process/environment.ts';
-import { type GitCall, hardenedEnvironment, runGits } from '../git/hardening.ts';
+import { type GitCall, hardenedEnvironment, lookAndRun } from '../git/hardening.ts';
 import { gitOf, type Root } from '../paths/root.ts';
 import { type ProgramEnd, runProgram } from '../process/run-program.ts';
 
@@ -13,7 +13,7 @@ const TIME_LIMIT = 120_000;
 /** The list of names of a large project is longer than the usual limit of a command's output. */
 const LIST_BYTES = 64 * 1024 * 1024;
 /** The settings of a repository that define how its bytes are stored. They are plain values and name no program. */
-const PLAIN = String.raw`^core\.(filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol|sharedrepository)$`;
+const PLAIN = /^core\.(?:filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol|sharedrepository)$/;
 
 type Setting = readonly [name: string, value: string];
 
@@ -169,19 +169,18 @@ function objectsOf({ objects }: RepositoryFacts, { into, objects: more = [] }: S
 async function factsOf(call: GitCall): Promise<RepositoryFacts> {
   const state = gitOf(call.root.path);
   if (state.is === 'none') return NO_REPOSITORY;
-  const ends = await runGits(call, state.directory, [
-    ['rev-parse', '--show-object-format', '--git-path', 'objects'],
+  const where = ['--show-object-format', '--git-path', 'objects'];
+  const ends = await lookAndRun(call, state.directory, where, [
     // One call, so that commit and tree belong together.
     ['log', '-1', '--no-show-signature', '--format=%H %T', 'HEAD', '--'],
     ['symbolic-ref', '--quiet', 'HEAD'],
-    ['config', '--null', '--get-regexp', PLAIN],
   ]);
   const cut = ends.find((end) => end.is !== 'exited' || end.exit === null);
   if (cut !== undefined) throw new TreeFault(wordsOf(cut, 'rev-parse'));
   return factsIn(call.root, state.directory, ends);
 }
 
-function factsIn(root: Root, directory: string, [where, last, on, plain]: readonly ProgramEnd[]): RepositoryFacts {
+function factsIn(root: Root, directory: string, [where, listed, last, on]: readonly ProgramEnd[]): RepositoryFacts {
   const [format, objects] = said(where).trimEnd().split('\n');
   // For example an empty .git folder: there are files, but no history.
   if (format === undefined || objects === undefined) return NO_REPOSITORY;
@@ -193,7 +192,7 @@ function factsIn(root: Root, directory: string, [where, last, on, plain]: readon
     head,
     branch: /^refs\/heads\/(.+)\n$/.exec(said(on))?.[1] ?? null,
     format,
-    settings: plainSettings(said(plain)),
+    settings: plainSettings(said(listed)),
   };
 }
 
@@ -203,7 +202,8 @@ const said = (end: ProgramEnd | undefined): string => (end?.exit === 0 ? end.std
 function plainSettings(listed: string): readonly Setting[] {
   return listed.split('\0').flatMap((entry) => {
     const end = entry.indexOf('\n');
-    return end === -1 ? [] : [[entry.slice(0, end), entry.slice(end + 1)] as const];
+    const name = entry.slice(0, Math.max(end, 0));
+    return PLAIN.test(name) ? [[name, entry.slice(end + 1)] as const] : [];
   });
 }
 
