@@ -29,8 +29,7 @@ export interface GitCall {
 
 /** Runs one sub-command. `directory` is the git directory of the root, passed explicitly so that git searches for none. */
 export async function runGit(call: GitCall, directory: string, args: readonly string[]): Promise<ProgramEnd> {
-  const { input: _input, ...asking } = call;
-  const harmless = await settingsOf(asking, directory);
+  const harmless = await settingsOf(call, directory);
   return harmless.ok ? plainGit(call, directory, args, harmless.value[2]) : harmless.fault;
 }
 
@@ -57,7 +56,7 @@ type Look = readonly [sure: ProgramEnd, listed: ProgramEnd, settings: Settings];
 
 /** The settings that disable the programs of this repository's configuration, or why git is not run. */
 async function settingsOf(
-  call: GitCall,
+  { input: _input, ...call }: GitCall,
   directory: string,
   flags: readonly string[] = [],
 ): Promise<Result<Look, ProgramEnd>> {
@@ -125,11 +124,10 @@ function neutralised(listed: string): Settings {
 /** Settings are passed in variables instead of `-c`, because a name from a hostile configuration may contain `=`. Inherited
  * `GIT_*` variables cannot get here: the tools' environment is an allow-list. */
 function gitEnvironment(environment: Environment, settings: readonly (readonly [string, string])[]): Environment {
-  const numbered: Record<string, string> = {};
-  for (const [index, [name, value]] of settings.entries()) {
-    numbered[`GIT_CONFIG_KEY_${index}`] = name;
-    numbered[`GIT_CONFIG_VALUE_${index}`] = value;
-  }
+  const numbered = settings.flatMap(([name, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, name] as const,
+    [`GIT_CONFIG_VALUE_${index}`, value] as const,
+  ]);
   return {
     ...environment,
     GIT_CONFIG_NOSYSTEM: '1',
@@ -142,6 +140,6 @@ function gitEnvironment(environment: Environment, settings: readonly (readonly [
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_CONFIG_COUNT: String(settings.length),
-    ...numbered,
+    ...Object.fromEntries(numbered),
   };
 }

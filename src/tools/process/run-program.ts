@@ -406,19 +406,19 @@ async function processes(tree: Pick<Tree, 'mark' | 'since'>): Promise<readonly L
   const names = await readdir('/proc').catch(() => []);
   const pids = names.filter((name) => /^[1-9][0-9]*$/.test(name)).map(Number);
   if (pids.length === 0) return null;
-  const found: (Living | null)[] = [];
+  const found: Living[] = [];
   for (let at = 0; at < pids.length; at += LOOK_BATCH) {
-    found.push(...pids.slice(at, at + LOOK_BATCH).map((pid) => living(pid, tree)));
+    found.push(...pids.slice(at, at + LOOK_BATCH).flatMap((pid) => living(pid, tree)));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return found.filter((process) => process !== null);
+  return found;
 }
 
-function living(pid: number, { mark, since }: Pick<Tree, 'mark' | 'since'>): Living | null {
+function living(pid: number, { mark, since }: Pick<Tree, 'mark' | 'since'>): readonly Living[] {
   const stat = pid === process.pid ? null : statOf(pid);
   // Kernel threads have group 0; what began earlier is most of a machine, and not worth a second file.
-  if (stat === null || stat.group === 0 || stat.start < since) return null;
-  return { pid, ...stat, marked: isMarked(String(pid), mark) };
+  if (stat === null || stat.group === 0 || stat.start < since) return [];
+  return [{ pid, ...stat, marked: isMarked(String(pid), mark) }];
 }
 
 /** Of other people's processes the environment can't be read, and none of them is ours. */
