@@ -78,14 +78,12 @@ export const refusedControl = (control: Control, agent: AgentState): string =>
   agent.id === ROOT ? CONTROLS[control].ofMain : CONTROLS[control].refused(agent);
 
 /** True while the agent works or waits during its work; not while it waits for a free slot. */
-export function isAtWork(agent: AgentState): boolean {
-  return !isFinal(agent) && (agent.status === 'running' || agent.status === 'waiting');
-}
+export const isAtWork = (agent: AgentState): boolean =>
+  !isFinal(agent) && (agent.status === 'running' || agent.status === 'waiting');
 
 /** True if a person can interrupt the agent, which includes waiting for a free slot. */
-export function isInterruptible(agent: AgentState): boolean {
-  return isAtWork(agent) || (!isFinal(agent) && agent.status === 'initializing');
-}
+export const isInterruptible = (agent: AgentState): boolean =>
+  isAtWork(agent) || (!isFinal(agent) && agent.status === 'initializing');
 
 function whyNoRetry({ outcome, taskId, status }: AgentState): string {
   if (outcome === null) return `has not failed: it ${status === 'pending' ? 'has not begun' : 'is still working'}`;

@@ -41,9 +41,8 @@ function withFacts(asked: EventBody & { readonly type: 'approval.requested' }): 
   return adds < 0 ? asked : { ...asked, request: { adds, ...request } };
 }
 
-function withEnd<T extends { readonly endedBy?: EndedBy }>(event: T, endedBy: EndedBy | undefined): T {
-  return endedBy === undefined || event.endedBy !== undefined ? event : { ...event, endedBy };
-}
+const withEnd = <T extends { readonly endedBy?: EndedBy }>(event: T, endedBy: EndedBy | undefined): T =>
+  endedBy === undefined || event.endedBy !== undefined ? event : { ...event, endedBy };
 
 const HAND_OVER: EndedBy = { is: 'hand-over' };
 

@@ -246,10 +246,7 @@ export const AGENT_FOLDS = {
   }),
 } satisfies ByType<[agent: AgentState], [at: Millis], AgentState>;
 
-function withoutItsOwn(agent: AgentState): AgentState {
-  const { effort: _effort, tree: _tree, ...others } = agent;
-  return others;
-}
+const withoutItsOwn = ({ effort: _effort, tree: _tree, ...others }: AgentState): AgentState => others;
 
 /** A merge that has ended well leaves nothing to carry on. */
 function withMergedTree(agent: AgentState, change: Partial<OwnTree>): AgentState {

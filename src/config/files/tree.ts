@@ -163,9 +163,8 @@ function refuseProperties(node: Node, at: Place): void {
   if (node.tag !== undefined) throw new Unfit(at, `tags (${node.tag}) are not accepted`, 'remove the tag');
 }
 
-function childOf(value: unknown, at: Place, walk: Walk, depth: number): Tree {
-  return isNode(value) ? treeOf(value, walk, depth + 1) : { is: 'scalar', at, value: null };
-}
+const childOf = (value: unknown, at: Place, walk: Walk, depth: number): Tree =>
+  isNode(value) ? treeOf(value, walk, depth + 1) : { is: 'scalar', at, value: null };
 
 const isNode = (value: unknown): value is Node => isScalar(value) || isMap(value) || isSeq(value) || isAlias(value);
 

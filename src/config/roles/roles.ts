@@ -271,10 +271,7 @@ export const withSettings = (roles: readonly Role[], values: Values, everyModel:
     };
   });
 
-function withoutPreference(role: Role): Role {
-  const { prefers, ...others } = role;
-  return prefers === undefined ? role : others;
-}
+const withoutPreference = ({ prefers: _prefers, ...others }: Role): Role => others;
 
 /** Intersects the role's tools with `names`; a tool that the role does not have is never added. */
 function restricted(role: Role, names: readonly string[]): Role {

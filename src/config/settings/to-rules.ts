@@ -123,9 +123,8 @@ function modeInForce(values: Values): Mode {
 
 type Limit = (typeof LIMITS)[number];
 
-function budgetAt(values: Values, scope: string): BudgetRule {
-  return asBudget((limit) => values.get(`${scope}.${limit}`), values);
-}
+const budgetAt = (values: Values, scope: string): BudgetRule =>
+  asBudget((limit) => values.get(`${scope}.${limit}`), values);
 
 /** The limits from files beside one from the command line; undefined without a limit on the command line. */
 function runCeiling(values: Values): Rules['runCeiling'] {

@@ -44,9 +44,8 @@ export interface Template {
 }
 
 /** True if a plan file is a template: a plain plan has no name, description or arguments. */
-export function isTemplate(plan: unknown): boolean {
-  return typeof plan === 'object' && plan !== null && ['name', 'description', 'arguments'].some((key) => key in plan);
-}
+export const isTemplate = (plan: unknown): boolean =>
+  typeof plan === 'object' && plan !== null && ['name', 'description', 'arguments'].some((key) => key in plan);
 
 export interface TemplateText {
   /** As people would name it. */
@@ -84,15 +83,11 @@ function slotFaults(file: string, tree: Tree, { arguments: known }: TemplateFile
   const names = Object.keys(known);
   const slots = textsIn(tree).flatMap(({ at, text }) => slotsIn(text).map((slot) => ({ at, slot })));
   const fault = (at: Path, problem: string, remedy: string): ConfigFault => faultAt(file, tree, at, problem, remedy);
-  const misnamed = names
-    .filter((name) => !ARGUMENT_NAME.test(name))
-    .map((name) =>
-      fault(
-        ['arguments', name],
-        `"${name}" is not a valid argument name`,
-        'use lower-case letters, digits, "-" and "_"',
-      ),
-    );
+  const misnamed = names.flatMap((name) => {
+    if (ARGUMENT_NAME.test(name)) return [];
+    const remedy = 'use lower-case letters, digits, "-" and "_"';
+    return [fault(['arguments', name], `"${name}" is not a valid argument name`, remedy)];
+  });
   const wrong = slots.flatMap(({ at, slot }) => {
     if (!isFilled(at)) return [fault(at, `{{${slot}}} is used in ${nameOf(at)}`, FILLED)];
     if (names.includes(slot)) return [];
@@ -100,15 +95,11 @@ function slotFaults(file: string, tree: Tree, { arguments: known }: TemplateFile
     return [fault(at, `there is no argument "${slot}" for {{${slot}}}`, `${remedy}; a literal {{ is written {{"{{"}}`)];
   });
   const used = new Set(slots.map(({ slot }) => slot));
-  const idle = names
-    .filter((name) => !used.has(name))
-    .map((name) =>
-      fault(
-        ['arguments', name],
-        `the argument "${name}" is not used`,
-        `write {{${name}}} in a description, or remove it`,
-      ),
-    );
+  const idle = names.flatMap((name) => {
+    if (used.has(name)) return [];
+    const remedy = `write {{${name}}} in a description, or remove it`;
+    return [fault(['arguments', name], `the argument "${name}" is not used`, remedy)];
+  });
   return [...misnamed, ...wrong, ...idle];
 }
 

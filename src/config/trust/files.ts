@@ -56,9 +56,7 @@ const instructions = (root: string): readonly string[] =>
 
 function namesIn(root: string, folders: readonly string[]): readonly string[] {
   const names: string[] = [];
-  for (const folder of folders) {
-    if (isFolder(root, folder)) walk(root, folder, DEEPEST, names);
-  }
+  for (const folder of folders) if (isFolder(root, folder)) walk(root, folder, DEEPEST, names);
   return names;
 }
 

@@ -17,9 +17,8 @@ export interface Grantable {
 }
 
 /** `npm test …`, `cp … and git add …`; a redirection is `writing files with >`. */
-export function programsText(programs: readonly (readonly string[])[]): string {
-  return listed(programs.map((words) => (words[0] === '>' ? 'writing files with >' : `${words.join(' ')} …`)));
-}
+export const programsText = (programs: readonly (readonly string[])[]): string =>
+  listed(programs.map((words) => (words[0] === '>' ? 'writing files with >' : `${words.join(' ')} …`)));
 
 /** `run only npm test …`, `run only cat … and write files with >`, `only write files with >`. */
 function actsText(programs: readonly (readonly string[])[]): string {

@@ -85,9 +85,7 @@ export interface ProviderSetup {
   readonly unusable: string | null;
 }
 
-function hostIn(baseUrl: string): string {
-  return URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
-}
+const hostIn = (baseUrl: string): string => (URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '');
 
 /** Whether the host of `baseUrl` is this machine. Calls there are free unless a price is set. */
 export function isLoopback(baseUrl: string): boolean {
@@ -102,9 +100,8 @@ export const RETRY_FOR = 600_000;
 const KNOWN_HOSTS: ReadonlySet<string> = new Set(BUILT_IN.map(({ baseUrl }) => hostIn(baseUrl)));
 
 /** Whether the server is the person's own: on this machine, or OpenAI-compatible at an unknown address. */
-export function isOwnServer({ kind, baseUrl }: Pick<ProviderSetup, 'kind' | 'baseUrl'>): boolean {
-  return isLoopback(baseUrl) || (PROVIDER_FACTS[kind].own === true && !KNOWN_HOSTS.has(hostIn(baseUrl)));
-}
+export const isOwnServer = ({ kind, baseUrl }: Pick<ProviderSetup, 'kind' | 'baseUrl'>): boolean =>
+  isLoopback(baseUrl) || (PROVIDER_FACTS[kind].own === true && !KNOWN_HOSTS.has(hostIn(baseUrl)));
 
 /** Faults that lie with the provider and not with the request or the agent, so that the same request may succeed elsewhere or later. */
 export const PROVIDERS_FAULTS: ReadonlySet<string> = new Set([

@@ -317,9 +317,8 @@ const wordsOf = (faults: readonly PlanFault[]): string =>
   faults.map(({ task, problem }) => (task === null ? problem : `${task}: ${problem}`)).join('; ');
 
 /** Null: the role's default. */
-function withWrites({ writes: _before, ...draft }: reshape.Draft, writes: readonly string[] | null): reshape.Draft {
-  return writes === null ? draft : { ...draft, writes };
-}
+const withWrites = ({ writes: _before, ...draft }: reshape.Draft, writes: readonly string[] | null): reshape.Draft =>
+  writes === null ? draft : { ...draft, writes };
 
 /** Adds the other task of a pair to `alongside`, because the edit applies to both. */
 const besideIt = (draft: reshape.Draft, edit: PlanEdit): reshape.Draft =>

@@ -19,9 +19,8 @@ export const draftsOf = (plan: SoundPlan): Drafts => toPersonForm(plan).tasks;
 export function freshIds(plan: SoundPlan, count: number, given: readonly string[] = []): readonly string[] {
   const taken = new Set([...plan.tasks.map(({ id }) => id), ...given].map((id) => id.toLowerCase()));
   const ids: string[] = [];
-  for (let number = plan.tasks.length + 1; ids.length < count; number++) {
+  for (let number = plan.tasks.length + 1; ids.length < count; number++)
     if (!taken.has(`task-${number}`)) ids.push(`task-${number}`);
-  }
   return ids;
 }
 
@@ -124,17 +123,14 @@ function standsBetween(plan: SoundPlan, a: PlanTask, b: PlanTask): TaskId | unde
 /** All tasks that wait for a task, directly or indirectly; tasks come after their dependencies. */
 function behind(plan: SoundPlan, id: TaskId): ReadonlySet<TaskId> {
   const found = new Set<TaskId>();
-  for (const task of plan.tasks) {
-    if (task.dependsOn.some((need) => need === id || found.has(need))) found.add(task.id);
-  }
+  for (const task of plan.tasks) if (task.dependsOn.some((need) => need === id || found.has(need))) found.add(task.id);
   return found;
 }
 
 function ahead(plan: SoundPlan, id: TaskId): ReadonlySet<TaskId> {
   const found = new Set<TaskId>();
-  for (const task of plan.tasks.toReversed()) {
+  for (const task of plan.tasks.toReversed())
     if (task.id === id || found.has(task.id)) for (const need of task.dependsOn) found.add(need);
-  }
   return found;
 }
 
@@ -201,6 +197,4 @@ function joinedChecks(task: PlanTask, other: PlanTask): Pick<Draft, 'checks' | '
 }
 
 /** A part that others continue has no checks: only the last one can pass those of the whole task. */
-function withoutChecks({ checks: _checks, attempts: _attempts, ...rest }: Draft): Draft {
-  return rest;
-}
+const withoutChecks = ({ checks: _checks, attempts: _attempts, ...rest }: Draft): Draft => rest;

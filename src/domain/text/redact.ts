@@ -158,9 +158,8 @@ function openKey(text: string): number {
 /** How much of `form`, not the whole of it, the text ends with. */
 function openForm(text: string, form: string): number {
   const first = form.charAt(0);
-  for (let at = text.indexOf(first, text.length - form.length + 1); at !== -1; at = text.indexOf(first, at + 1)) {
+  for (let at = text.indexOf(first, text.length - form.length + 1); at !== -1; at = text.indexOf(first, at + 1))
     if (form.startsWith(text.slice(at))) return text.length - at;
-  }
   return 0;
 }
 

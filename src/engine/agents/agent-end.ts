@@ -181,12 +181,10 @@ export function finishedEvent(
 export const WAITING_FOR_CHILDREN = { reason: 'waiting for its children', waitingFor: { is: 'children' } } as const;
 
 /** How the work of an agent has ended, as it will be recorded. */
-export interface End {
+export interface End extends EndReason {
   readonly agent: AgentId;
   readonly outcome: AgentOutcome;
   readonly summary: string;
-  readonly error: string | null;
-  readonly endedBy?: events.EndedBy;
   /** No notice is needed: its reader knows already, or ends as well. */
   readonly silent: boolean;
 }

@@ -134,11 +134,7 @@ function chainOf(options: AgentSetup, role: Role): NonNullable<plans.PlanChoices
 /** Removes permissions and the commit from a planner's answer, because a model must not grant them. */
 export function withoutPermissions(draft: plans.DraftPlan): plans.DraftPlan {
   const { permissions: _ofPlan, commit: _commit, ...rest } = draft;
-  const tasks = rest.tasks.map((task) => {
-    const { permissions: _ofTask, ...one } = task;
-    return one;
-  });
-  return { ...rest, tasks };
+  return { ...rest, tasks: rest.tasks.map(({ permissions: _ofTask, ...task }) => task) };
 }
 
 /** Without checks that a model proposed where nobody sees the plan before they run: there commands run only where the person allowed them,

@@ -128,9 +128,8 @@ function several(candidates: readonly SessionRecord[]): Result<SessionRecord, Mi
 }
 
 /** All descendants of `top`, parents before children. */
-export function below(family: Pick<RunSessions, 'sessions'>, top: SessionRecord): readonly SessionRecord[] {
-  return family.sessions.filter(({ agent }) => isBelow(agent, top.agent));
-}
+export const below = (family: Pick<RunSessions, 'sessions'>, top: SessionRecord): readonly SessionRecord[] =>
+  family.sessions.filter(({ agent }) => isBelow(agent, top.agent));
 
 /** Its direct children. */
 export const childrenOf = (

@@ -1,6 +1,7 @@
 /** Words of a shell command after quote removal and escapes. A word that depends on anything but the text (a variable, a substitution, a
  * file name pattern, a translation) is unknown. */
 import * as shell from 'unbash';
+import { tried } from '../../domain/result.ts';
 
 /** Doubts about a command: what the text does not show. */
 export const DOUBTS = {
@@ -88,13 +89,11 @@ const MOST_CHARACTERS = 100_000;
  * background. The two characters `\n` end a line like a real line break. Otherwise null; never throws. */
 export function firstLineEchoed(command: string): string | null {
   if (command.length > MOST_CHARACTERS) return null;
-  try {
+  return tried(() => {
     const first = firstCommand(shell.parse(command).commands[0]);
     const said = first === null ? null : saidBy(first);
     return said === null ? null : firstLine(said);
-  } catch {
-    return null;
-  }
+  }, null);
 }
 
 /** Whether a here-document begins in `command` and does not end. The shell would use what there is and write half a file. */
@@ -105,11 +104,9 @@ export function isHereDocOpen(command: string): boolean {
     shell.forEachChild(node, (child) => void (open ||= isOpen(child)));
     return open;
   };
-  try {
-    return command.length <= MOST_CHARACTERS && command.includes('<<') && isOpen(shell.parse(command));
-  } catch {
-    return false;
-  }
+  return (
+    command.length <= MOST_CHARACTERS && command.includes('<<') && tried(() => isOpen(shell.parse(command)), false)
+  );
 }
 
 /** The program that runs before anything else in the script, if it is a simple command. */

@@ -99,9 +99,8 @@ const isBackwards = ({ runningSince }: events.AgentState, now: Millis): boolean 
   !(now >= (runningSince ?? -Infinity) - CLOCK_SLACK);
 
 /** Milliseconds that the agent and its ancestors may still run; Infinity without a time limit. */
-export function timeLeft(state: events.RunState, agent: AgentId, now: Millis, time: TimeFor = 'whole'): Millis {
-  return Math.max(0, Math.min(...limitsAbove(state, agent).map((limit) => leftOf(state, limit, now, time))));
-}
+export const timeLeft = (state: events.RunState, agent: AgentId, now: Millis, time: TimeFor = 'whole'): Millis =>
+  Math.max(0, Math.min(...limitsAbove(state, agent).map((limit) => leftOf(state, limit, now, time))));
 
 /** Milliseconds until the next time warning is due; Infinity when there is none. */
 export function timeToWarning(state: events.RunState, agent: AgentId, now: Millis): Millis {

@@ -140,10 +140,7 @@ function withReserves(used: Used, limit: limits.Limit, { reserves }: Asked): Use
   return { tokens: used.tokens + tokens, cost: fromMicro(toMicro(used.cost) + toMicro(cost)) };
 }
 
-interface PerToken {
-  readonly input: number;
-  readonly output: number;
-}
+type PerToken = ReturnType<typeof worstRates>;
 
 /** The worst closing answer after a call whose prompt and reply have at most `prompt` tokens. */
 const closingNeed = (prompt: number, rates: PerToken): ClosingNeed => ({

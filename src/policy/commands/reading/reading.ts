@@ -2,7 +2,7 @@
  * the project by their text, and its output goes only to the agent. Such a command runs without a question in a read-only sandbox, so that
  * a wrong list entry cannot write. */
 import * as shell from 'unbash';
-import { type Reading, readCommand } from '../read.ts';
+import { readCommand } from '../read.ts';
 import { type Argument, argumentOf, CERTAIN, isInProject, namesOutside, OUTSIDE } from './options.ts';
 import type { ReadingPlace, Scope } from './options.ts';
 import { whyProgram } from './programs.ts';
@@ -11,12 +11,8 @@ import { DOUBTS, knownWord } from '../words.ts';
 export type { ReadingPlace } from './options.ts';
 
 /** Why `command`, started in this place, may do more than read; null when it only reads. Pure and total for any text. */
-export function moreThanReading(
-  command: string,
-  place: ReadingPlace,
-  { doubts }: Pick<Reading, 'doubts'> = readCommand(command),
-): string | null {
-  const [doubt] = doubts;
+export function moreThanReading(command: string, place: ReadingPlace): string | null {
+  const [doubt] = readCommand(command).doubts;
   if (doubt !== undefined) return doubt;
   const scope: Scope = {
     place,
