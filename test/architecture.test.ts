@@ -148,7 +148,7 @@ const WRITERS: readonly string[] = [
   'app/cluster/worker-side.ts',
   'cli/commands/worker.ts',
   // The person's key for signing.
-  'app/cluster/key.ts',
+  'app/cluster/settings.ts',
   // The log and what is known of days, and files of Mimir's own about trust and policy.
   'store/',
   'config/settings/policy-watcher.ts',

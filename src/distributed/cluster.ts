@@ -5,7 +5,8 @@ import { DBOSClient } from '@dbos-inc/dbos-sdk';
 import { z } from 'zod';
 import { fail, messageOf, ok, type Result } from '../domain/result.ts';
 import { ClusterFault, type Database, databaseText, ENGINE_NAME, ENGINE_SCHEMA, TRANSACTION_MS } from './database.ts';
-import { queueOf } from './liveness.ts';
+import { IS_ALIVE, queueOf, runsIn, runsText } from './liveness.ts';
+import { type LogOptions, type LogWriter, openLogWriter } from './log.ts';
 import { type AgentOrder, type Message, publicKeyOf, signed, type Step, StepResult, workflowId } from './step.ts';
 import { openStore, repeating, type SharedStore } from './store.ts';
 
@@ -17,8 +18,10 @@ export interface ClusterOptions {
   /** Another name for each process that continues the run. */
   readonly process: string;
   readonly key: KeyObject;
-  /** The machine of the run, as people read it. */
+  /** The machine of the run, as people read it, and a name of the project's folder there. */
   readonly host: string;
+  readonly place: string;
+  readonly log: Pick<LogOptions, 'head' | 'lost'>;
   /** Told when the database does not answer, and when it does again (null). */
   readonly trouble: (text: string | null) => void;
 }
@@ -26,6 +29,7 @@ export interface ClusterOptions {
 export interface Cluster {
   /** As with steps, it waits as long as the database does not answer. */
   readonly store: SharedStore;
+  readonly log: LogWriter;
   /**
    * Has the step carried out by a worker; `parts` is the content that its body refers to. Aborting `signal` tells the worker to end it; resolves with null where that had no result in time.
    * Waits as long as no worker or no database is there. Rejects only on a bug. */
@@ -37,8 +41,8 @@ export interface Cluster {
   ): Promise<StepResult | null>;
   /** Ends the agent's workflow: it has no further step. */
   ended(agent: string): Promise<void>;
-  /** Forgets what the run has left in the database beside the record. */
-  close(): Promise<void>;
+  /** Forgets what the run has left in the database, except for its log; if it `goesOn`, all that is needed to continue it stays. */
+  close(goesOn: boolean): Promise<void>;
 }
 
 interface Waiting {
@@ -66,6 +70,10 @@ const SEEN_MS = 10_000;
 /** How long a stopped step may take to tell what it has done: within the two seconds that an agent has to end. */
 const STOP_MS = 1500;
 
+/** The tables of what only the process of a run uses, and of its trees. */
+const OF_PROCESS = ['result', 'begun', 'line'] as const;
+const OF_TREES = ['tree', 'place'] as const;
+
 const Result = z.object({ step: z.string(), body: z.string() });
 
 /** Opens the run's side. Rejects with a `ClusterFault`. */
@@ -82,13 +90,14 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     await cluster.register();
     return cluster;
   } catch (error) {
-    await cluster.close();
+    await cluster.close(true);
     throw error instanceof ClusterFault ? error : new ClusterFault(databaseText(error));
   }
 }
 
 class RunCluster implements Cluster {
   readonly store: SharedStore;
+  readonly log: LogWriter;
   private readonly options: ClusterOptions;
   private readonly client: DBOSClient;
   private readonly waiting = new Map<string, Waiting>();
@@ -107,10 +116,11 @@ class RunCluster implements Cluster {
   private isRegistered = false;
 
   constructor(options: ClusterOptions, client: DBOSClient) {
-    const { db, run } = options;
+    const { db, run, process, key, log } = options;
     this.options = options;
     this.client = client;
     this.store = repeating(openStore(db), (act) => this.sure(act));
+    this.log = openLogWriter({ db, run, process, key, ...log, sure: (act) => this.sure(act) });
     const look = (): void => this.look();
     const timer = setInterval(look, LOOK_MS);
     const seen = setInterval(() => void this.keepRegistered().catch(() => undefined), SEEN_MS);
@@ -168,19 +178,23 @@ class RunCluster implements Cluster {
     one.attempt += 1;
   }
 
-  async close(): Promise<void> {
+  async close(goesOn: boolean): Promise<void> {
     if (this.over.signal.aborted) return;
-    await Promise.race([Promise.all([...this.agents.keys()].map((agent) => this.ended(agent))), afterMs(STOP_MS)]);
+    const ends = [...this.agents.keys()].map((agent) => this.ended(agent));
+    await Promise.race([Promise.all([...ends, this.log.written()]), afterMs(STOP_MS)]);
     this.over.abort();
     for (const end of this.ends) end();
     // What stays because the database is away is removed a week later.
-    if (this.isRegistered && this.troubles.database === null) await this.forget().catch(() => undefined);
+    if (this.isRegistered && this.troubles.database === null) await this.forget(goesOn).catch(() => undefined);
     await this.client.destroy();
   }
 
-  private async forget(): Promise<void> {
-    const { db, run } = this.options;
-    for (const table of ['result', 'begun', 'tree', 'line', 'run'])
+  private async forget(goesOn: boolean): Promise<void> {
+    const { db, run, process } = this.options;
+    // Not what another process has, that continues the run.
+    if ((await db.run('update mimir.run set process = null where run = $1 and process = $2', [run, process])) === 0)
+      return;
+    for (const table of goesOn ? OF_PROCESS : [...OF_PROCESS, ...OF_TREES])
       await db.run(`delete from mimir.${table} where run = $1`, [run]);
     await this.cleanUp();
   }
@@ -189,11 +203,11 @@ class RunCluster implements Cluster {
   private async cleanUp(): Promise<void> {
     const { db } = this.options;
     const old = `clock_timestamp() - interval '${KEPT_DAYS} days'`;
-    for (const table of ['result', 'begun', 'tree', 'line'])
+    for (const table of [...OF_PROCESS, ...OF_TREES, 'event', 'run'])
       await db.run(`delete from mimir.${table} where run in (select run from mimir.run where seen < ${old})`);
-    await db.run(`delete from mimir.run where seen < ${old}`);
     await db.run(`delete from mimir.worker where state in ('gone', 'ended') and renewed < ${old}`);
-    await db.run(`delete from mimir.blob where used < ${old}`);
+    const used = 'select pack from mimir.tree union all select unnest(packs) from mimir.place';
+    await db.run(`delete from mimir.blob where used < ${old} and id not in (${used})`);
     const completedBefore = new Date(Date.now() - KEPT_DAYS * 86_400_000).toISOString();
     const ended = await this.client.listWorkflows({ completedBefore, limit: 500, loadInput: false, loadOutput: false });
     if (ended.length > 0) await this.client.deleteWorkflows(ended.map(({ workflowID }) => workflowID));
@@ -220,8 +234,12 @@ class RunCluster implements Cluster {
 
   /** Registers the run, and ends the workflows that an earlier process of it has left. */
   async register(): Promise<void> {
-    this.isRegistered = await this.keepRegistered();
-    if (!this.isRegistered) throw new ClusterFault('another person has begun a run of this name');
+    const { db, run, key, host, place, process } = this.options;
+    const register = `insert into mimir.run (run, key, host, place, process) values ($1, $2, $3, $4, $5)
+      on conflict (run) do update set host = excluded.host, place = excluded.place, process = excluded.process, seen = clock_timestamp(), ended = false
+      where run.key = excluded.key and (run.place = excluded.place or not (${IS_ALIVE}))`;
+    this.isRegistered = (await db.run(register, [run, publicKeyOf(key), host, place, process])) > 0;
+    if (!this.isRegistered) throw new ClusterFault(await whyNotRegistered(db, run, publicKeyOf(key)));
     const status: ('PENDING' | 'ENQUEUED')[] = ['PENDING', 'ENQUEUED'];
     const left = await this.client.listWorkflows({
       workflow_id_prefix: `${this.options.run}/`,
@@ -232,11 +250,10 @@ class RunCluster implements Cluster {
     if (left.length > 0) await this.client.cancelWorkflows(left.map(({ workflowID }) => workflowID));
   }
 
-  private async keepRegistered(): Promise<boolean> {
-    const { db, run, key, host } = this.options;
-    const register = `insert into mimir.run (run, key, host) values ($1, $2, $3)
-      on conflict (run) do update set host = excluded.host, seen = clock_timestamp() where run.key = excluded.key`;
-    return (await db.run(register, [run, publicKeyOf(key), host])) > 0;
+  private async keepRegistered(): Promise<void> {
+    const { db, run, process } = this.options;
+    const seen = 'update mimir.run set seen = clock_timestamp() where run = $1 and process = $2';
+    if ((await db.run(seen, [run, process])) === 0 && !this.over.signal.aborted) this.options.log.lost();
   }
 
   private sendTo(one: OpenAgent, message: Message): Promise<void> {
@@ -348,6 +365,12 @@ class RunCluster implements Cluster {
       }
     }
   }
+}
+
+async function whyNotRegistered(db: Database, run: string, key: string): Promise<string> {
+  const other = (await runsIn(db)).find((one) => one.run === run);
+  if (other?.key !== key) return 'another person has begun a run of this name';
+  return runsText(run, other.host);
 }
 
 const Live = z.tuple([z.string(), z.string(), z.string()]);

@@ -31,7 +31,7 @@ export const TRANSACTION_MS = 4000;
 export const ENGINE_NAME = 'mimir';
 
 /** Raised with each change of the tables below. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 const SCHEMA = `
 create schema if not exists mimir;
@@ -43,6 +43,12 @@ create table if not exists mimir.worker (
 create table if not exists mimir.run (
   run text primary key, key text not null, host text not null default '', started timestamptz not null default clock_timestamp(),
   seen timestamptz not null default clock_timestamp());
+alter table mimir.run add column if not exists process text, add column if not exists ended boolean not null default false, add column if not exists place text not null default '';
+create table if not exists mimir.event (
+  run text not null, first int not null, last int not null, body text not null, key text not null, before text not null,
+  signature text not null, xid xid8 not null default pg_current_xact_id(), primary key (run, first));
+create table if not exists mimir.place (
+  run text not null, tree text not null, chain text not null, body text not null, packs text[] not null, primary key (run, tree));
 create table if not exists mimir.begun (step text primary key, run text not null, worker text not null);
 create table if not exists mimir.result (step text primary key, run text not null, body text not null);
 create table if not exists mimir.blob (id text primary key, body bytea not null, used timestamptz not null default clock_timestamp());
@@ -54,6 +60,7 @@ create table if not exists mimir.pause (
   pool text not null, provider text not null, until timestamptz not null, primary key (pool, provider));
 create table if not exists mimir.line (
   id text not null, run text not null, side text not null, n int not null, body text, primary key (id, side, n));
+create index if not exists event_xid on mimir.event (xid, run, first);
 create index if not exists line_run on mimir.line (run);
 create index if not exists begun_run on mimir.begun (run);
 create index if not exists result_run on mimir.result (run);

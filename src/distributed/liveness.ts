@@ -57,13 +57,33 @@ export const workersIn = (db: Database): Promise<Worker[]> =>
      where state in ('live', 'draining') and lease > clock_timestamp() order by pool, started`,
   );
 
-/** Runs whose processes are there, oldest first. */
-export const runsIn = (db: Database): Promise<{ run: string; host: string; seconds: number }[]> =>
+/** Whether the process of a run is there, as SQL. */
+export const IS_ALIVE = `run.process is not null and run.seen > clock_timestamp() - interval '30 seconds'`;
+
+const RunRow = z.object({
+  run: z.string(),
+  key: z.string(),
+  /** Of its process, or of the last one that it had. */
+  host: z.string(),
+  alive: z.boolean(),
+  seconds: z.coerce.number(),
+});
+
+/** Runs whose processes are there, and those that can be continued, oldest first. `seconds`: since its start. */
+export const runsIn = (db: Database): Promise<z.output<typeof RunRow>[]> =>
   db.rows(
-    z.object({ run: z.string(), host: z.string(), seconds: z.coerce.number() }),
-    `select run, host, extract(epoch from clock_timestamp() - started) as seconds from mimir.run
-     where seen > clock_timestamp() - interval '30 seconds' order by started`,
+    RunRow,
+    `select run, key, host, ${IS_ALIVE} as alive, extract(epoch from clock_timestamp() - started) as seconds from mimir.run
+     where ${IS_ALIVE} or not ended and exists (select from mimir.event where event.run = run.run) order by started`,
   );
+
+/** That a run has a process, and how to reach it. */
+export const runsText = (run: string, host: string): string =>
+  `run ${run} runs on ${host}\n  \`mimir attach ${run} --cluster\` shows it`;
+
+/** Takes the run from a process that is lost, which writes its log no more. False: it is there. */
+export const releaseRun = async (db: Database, run: string): Promise<boolean> =>
+  (await db.run(`update mimir.run set process = null where run = $1 and not (${IS_ALIVE})`, [run])) > 0;
 
 /** Agents that no worker has begun with yet, by pool. */
 export const queuedIn = (db: Database): Promise<{ queue: string; agents: number }[]> =>
@@ -182,7 +202,7 @@ async function takeOver(db: Database, own: string, pool: string, on: LeaseEvents
     const queueName = queueOf(one.pool);
     if (ids.length > 0) await DBOS.resumeWorkflows(ids, { queueName });
     await db.run(`update mimir.worker set state = 'gone' where id = $1`, [one.id]);
-    on.tookOver(one.id, ids.length);
+    if (ids.length > 0) on.tookOver(one.id, ids.length);
   }
 }
 

@@ -102,8 +102,10 @@ export interface WorkspacePort {
 
 /** The interface to trees that are worked in on another machine. Their names are those of the `WorkspacePort`. */
 export interface TransportPort {
-  /** The tree for another machine, as it is now. */
-  pack(name: string, base: TreeId, signal: AbortSignal): Promise<Result<PackedTree, string>>;
+  /** The tree for another machine, as it is now; null: the project itself, as agents may see it. */
+  pack(of: Pick<MergeRequest, 'name' | 'base'> | null, signal: AbortSignal): Promise<Result<PackedTree, string>>;
+  /** Keeps what the packs have, so that a tree can be made from it. */
+  take(packs: readonly Uint8Array[], signal: AbortSignal): Promise<Result<void, string>>;
   /** What has changed in the tree since `commit`, a state of it; null where nothing has. */
   stepSince(name: string, base: TreeId, commit: string, signal: AbortSignal): Promise<Result<TreeStep | null, string>>;
   /** Brings the tree to the state `commit`, which the packs lead to. Nobody may work in it. */

@@ -58,6 +58,9 @@ export interface Bench {
   end(): Promise<void>;
 }
 
+/** The runs of these tests record nothing. */
+export const NO_LOG = { head: null, lost: () => undefined };
+
 const never = new AbortController().signal;
 
 /** `folder`: for the lines of its steps. */
@@ -69,9 +72,9 @@ export async function openBench(folder = freshFolder()): Promise<Bench> {
   const key = generateKeyPairSync('ed25519').privateKey;
   const troubles: (string | null)[] = [];
   const trouble = (text: string | null): void => void troubles.push(text);
-  const of = { pool: 'default', version: '1', run: 'run', host: 'here', key, trouble };
+  const of = { pool: 'default', version: '1', run: 'run', host: 'here', place: 'here', key, trouble, log: NO_LOG };
   let cluster = await openCluster({ ...of, db, process: 'p' });
-  const ends = [() => cluster.close(), () => db.close()];
+  const ends = [() => cluster.close(false), () => db.close()];
   const file = join(folder, 'lines');
   const workers: ScriptedWorker[] = [];
   return {
@@ -102,7 +105,7 @@ export async function openBench(folder = freshFolder()): Promise<Bench> {
       const [first, own] = [cluster, openDatabase(postgres.url)];
       cluster = await openCluster({ ...of, db: own, process: 'q' });
       ends.push(
-        () => first.close(),
+        () => first.close(false),
         () => own.close(),
       );
     },

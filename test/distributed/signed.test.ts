@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { openCluster, publicKeyOf } from '../../src/distributed/index.ts';
 import { isSigned, type Step, signed } from '../../src/distributed/step.ts';
 import { needs } from '../support/needs.ts';
-import { type Bench, openBench } from './scripted.ts';
+import { type Bench, NO_LOG, openBench } from './scripted.ts';
 
 const key = (): ReturnType<typeof generateKeyPairSync>['privateKey'] => generateKeyPairSync('ed25519').privateKey;
 const STEP: Step = {
@@ -66,8 +66,10 @@ describe('a worker', () => {
       run: 'run',
       process: 'q',
       host: 'here',
+      place: 'here',
       key: key(),
       trouble,
+      log: NO_LOG,
     };
     await at.db.run(`insert into mimir.result (step, run, body) values ('of the first', 'run', '{}')`);
     await expect(openCluster(other)).rejects.toThrow('another person has begun a run of this name');

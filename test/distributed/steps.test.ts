@@ -235,7 +235,7 @@ it('lets steps be stopped and the run end while the database is away, within the
   control.abort();
   expect(await Promise.all([running, ...asked])).toEqual(['nothing', 'nothing', 'nothing', 'nothing']);
   const stopped = performance.now();
-  await at.cluster.close();
+  await at.cluster.close(false);
   expect([stopped - before < 2000, performance.now() - stopped < 3000]).toEqual([true, true]);
 });
 
@@ -260,9 +260,10 @@ it('removes what runs and workers have left a week ago', async () => {
   const long = `clock_timestamp() - interval '8 days'`;
   await at.db.run(`insert into mimir.run (run, key, seen) values ('old', 'k', ${long})`);
   await at.db.run(`insert into mimir.begun (step, run, worker) values ('old.1', 'old', 'w')`);
+  await at.db.run(`update mimir.run set seen = ${long}`);
   await at.db.run(`update mimir.blob set used = ${long}`);
   await at.db.run(`update mimir_dbos.workflow_status set completed_at = 1000, updated_at = 1000, created_at = 1000`);
-  await at.cluster.close();
+  await at.cluster.close(false);
   const counts = [
     'mimir.run',
     'mimir.begun',
@@ -274,6 +275,26 @@ it('removes what runs and workers have left a week ago', async () => {
     expect([table, await at.db.rows(z.object({ n: z.coerce.number() }), `select count(*) as n from ${table}`)]).toEqual(
       [table, [{ n: 0 }]],
     );
+});
+
+it('content of a tree stays as long as its run is there, however long ago it came, and the log a week after the end', async () => {
+  const at = await bench();
+  const long = `clock_timestamp() - interval '8 days'`;
+  const keep = async (text: string): Promise<string> => at.cluster.store.keep(text);
+  const [pack, first, unused] = [await keep('a pack'), await keep('the first pack'), await keep('of nobody')];
+  await at.db.run(`insert into mimir.run (run, key) values ('other', 'k')`);
+  await at.cluster.store.keepTree('other', 'other/one', { n: 1, commit: 'c', pack });
+  await at.cluster.store.keepPlace('other', { tree: 'one', chain: 'other/one', body: '', packs: [first] });
+  await at.cluster.store.keepPlace('run', { tree: 'mine', chain: 'run/one', body: '', packs: [] });
+  at.cluster.log.append(['2026-11-29T03:00:00.000Z', ['an event']]);
+  await at.cluster.log.written();
+  await at.db.run(`update mimir.blob set used = ${long}`);
+  await at.cluster.close(false);
+  const all = (text: string): Promise<unknown[]> => at.db.rows(z.object({ it: z.string() }), text);
+  expect(await all('select id as it from mimir.blob order by body')).toEqual([{ it: pack }, { it: first }]);
+  expect(await all('select tree as it from mimir.place')).toEqual([{ it: 'one' }]);
+  expect(await all('select run as it from mimir.event')).toEqual([{ it: 'run' }]);
+  expect(unused).not.toBe(pack);
 });
 
 it('goes on after the connection of the run was cut, with what the worker has done meanwhile', async () => {

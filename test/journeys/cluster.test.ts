@@ -343,7 +343,7 @@ it('is refused where the tables, or a worker, are of another Mimir', async () =>
     expect(code).toBe(3);
     return err;
   };
-  expect(await faultAfter('update mimir.version set version = 2')).toContain(
+  expect(await faultAfter('update mimir.version set version = 3')).toContain(
     'the tables in the database are of a newer Mimir',
   );
   expect((await made.machine.mimir('cluster', 'migrate')).err).toContain('use the same version of Mimir everywhere');

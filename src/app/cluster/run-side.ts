@@ -1,16 +1,26 @@
 /**
  * A run on a cluster: its agents' model calls and the tools that work in a project are carried out by workers, everything else here. The agents' loop,
  * the gate, budgets, questions and the log are those of any run. */
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Loaded } from '../../config/index.ts';
 import * as distributed from '../../distributed/index.ts';
+import { jsonDigest } from '../../domain/digest.ts';
 import { type AgentId, isForeign, type ModelId, OFFLINE, providerOf, ROOT, type SessionId } from '../../domain/ids.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { turns } from '../../domain/serial-queue.ts';
-import { isForced, type RunState, UNKNOWN_EFFECT } from '../../events/index.ts';
+import {
+  type EventBody,
+  isForced,
+  type MimirEvent,
+  type RunState,
+  UNKNOWN_EFFECT,
+  workspaceOf,
+} from '../../events/index.ts';
 import { orAborted } from '../../engine/gate/index.ts';
 import type { RunOptions } from '../../engine/run/index.ts';
 import type { OpenModels } from '../../models/index.ts';
+import type { Log } from '../../ports/log.ts';
 import type { DayLedger } from '../../ports/daily-budget.ts';
 import { relayToRun } from '../../remote/index.ts';
 import { placeOf } from '../client/index.ts';
@@ -20,8 +30,7 @@ import { EXIT, Exit, packageVersion, world } from '../process/index.ts';
 import { plural } from '../views/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
 import { closedIn, type Place, ReplyOutput, type StepBody, ToolResult } from './body.ts';
-import { signingKey } from './key.ts';
-import { asExit, checkWorkers, openConfigured, poolOf } from './settings.ts';
+import { asExit, checkWorkers, continueText, openConfigured, peopleOf, poolOf, signingKey } from './settings.ts';
 
 export interface ClusterRun {
   readonly project: ProjectPlace;
@@ -33,6 +42,9 @@ export interface ClusterRun {
   readonly workspaces: WorkspacePort;
   readonly transport: TransportPort;
   readonly models: OpenModels;
+  readonly log: Log;
+  /** Ends the run so that it can be continued, with the reason. */
+  readonly stop: (reason: string) => void;
   /** What is told about the configuration at the start. */
   readonly notes: readonly string[];
   /** The daily ledger of this machine; absent where no rule limits a day. */
@@ -44,7 +56,7 @@ export interface ClusterRun {
 /** The ports of a run whose agents work on a cluster. */
 export interface ClusterSide {
   /** In place of the run's own. `day`: that of the person on all machines. */
-  readonly parts: Pick<RunOptions, 'tools' | 'models' | 'elsewhere' | 'notes'> & { readonly day?: DayLedger };
+  readonly parts: Pick<RunOptions, 'tools' | 'models' | 'elsewhere' | 'notes' | 'log'> & { readonly day?: DayLedger };
   /** Lets terminals on other machines attach, by the socket that now listens. */
   serve(): void;
   ended(agent: AgentId | null): Promise<void>;
@@ -61,6 +73,7 @@ export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
     await distributed.checkDatabase(db);
     const pool = poolOf(run.config);
     const facts = await checkWorkers(db, pool);
+    const head = await headOf(db, run);
     const cluster = await distributed.openCluster({
       db,
       pool,
@@ -69,21 +82,25 @@ export async function joinCluster(run: ClusterRun): Promise<ClusterSide> {
       process: world.name(6),
       key: signingKey(run.project.places.state),
       host: hostname(),
+      place: createHash('sha256').update(`${hostname()} ${run.project.root}`).digest('hex').slice(0, 16),
+      log: { head, lost: () => run.stop(ELSEWHERE) },
       trouble: (text) => {
         for (const tell of told) tell(text);
       },
     });
     const pauses = await distributed.openPauses(db, pool).catch(async (error: unknown) => {
-      await cluster.close();
+      await cluster.close(true);
       throw error;
     });
-    return new Side(run, db, cluster, {
+    const side = new Side(run, db, cluster, {
       pauses,
       // An agent lands on any worker of the pool, so that all have to have its model.
       usable: facts.map(({ models }) => new Set(models)).reduce((all, next) => all.intersection(next)),
       told,
       note: `the agents work on the workers of pool ${pool}: ${plural(facts.length, 'worker')} now`,
     });
+    side.catchUp(head);
+    return side;
   } catch (error) {
     await db.close();
     throw asExit(error);
@@ -132,8 +149,16 @@ class Side implements ClusterSide {
     this.cluster = cluster;
     this.usable = usable;
     this.pauses = pauses;
-    const { day: own, tools } = run;
+    const { day: own, tools, log } = run;
     this.parts = {
+      log: {
+        ...log,
+        append: (session, time, bodies) => {
+          const events = log.append(session, time, bodies);
+          this.record(time, bodies);
+          return events;
+        },
+      },
       tools: { ...tools, tools: tools.tools.map((tool) => (isOfProject(tool) ? this.elsewhere(tool) : tool)) },
       models: this.modelsElsewhere(),
       notes: [...run.notes, note],
@@ -149,8 +174,7 @@ class Side implements ClusterSide {
 
   serve(): void {
     const { project, config, session } = this.run;
-    const others = [this.person, ...(config.preferences.cluster?.people ?? [])];
-    const keys = { own: signingKey(project.places.state), others };
+    const keys = { own: signingKey(project.places.state), others: peopleOf(project, config) };
     const where = placeOf(project, session);
     this.endLines = distributed.answerLines(this.db, session, keys, (line) => relayToRun(where, line));
   }
@@ -163,8 +187,35 @@ class Side implements ClusterSide {
     this.endLines();
     this.pauses.close();
     this.parts.day?.close();
-    await this.cluster.close();
+    const end = this.run.state()?.finished?.status ?? 'stopped';
+    await this.cluster.close(end === 'stopped');
     await this.db.close();
+  }
+
+  /** Writes events that an earlier process could not. */
+  catchUp(head: distributed.LogBatch | null): void {
+    for (const event of this.run.log.each(this.run.session, head?.last)) this.record(event.time, [bodyOf(event)]);
+  }
+
+  private record(time: string, bodies: readonly EventBody[]): void {
+    const isChanged = bodies.some((body) => this.mayChangeProject(body));
+    this.cluster.log.append([time, bodies], isChanged ? () => this.keepProject() : undefined);
+  }
+
+  /** Keeps the project as it stands, so that what is kept is never older than the log says. */
+  private async keepProject(): Promise<void> {
+    const sent = await this.send(null).catch(() => null);
+    // One that is older must not stay: without a project the run cannot be continued elsewhere.
+    const body = sent === null ? '' : JSON.stringify(sent);
+    await this.cluster.store.keepPlace(this.run.session, { tree: '', chain: '', body, packs: sent?.packs ?? [] });
+  }
+
+  private mayChangeProject(body: EventBody): boolean {
+    if (PROJECT_CHANGES.has(body.type)) return true;
+    if (body.type !== 'tool.finished') return false;
+    const tool = this.run.tools.tools.find(({ name }) => name === body.tool);
+    const state = this.run.state();
+    return tool?.repeat !== 'safe' && state !== null && workspaceOf(state, body.agent) === undefined;
   }
 
   private elsewhere(tool: Tool): Tool {
@@ -209,6 +260,7 @@ class Side implements ClusterSide {
     const body: StepBody = { is: 'tool', tool: tool.name, input, context: sent };
     const named = this.named(`tool ${tool.name}`);
     const step = { ...named, repeat: tool.repeat, body: JSON.stringify(body), tree: place.at, parts: [place.place] };
+    await orAborted(this.cluster.log.written(), signal, undefined);
     const result = await this.cluster.perform(owner, step, signal, (text) => context.onOutput(text));
     if (result === null) return tool.repeat === 'safe' ? STOPPED : { ok: false, text: UNKNOWN_EFFECT };
     if (result.is === 'unknown') return { ok: false, text: WORKER_LOST };
@@ -240,9 +292,14 @@ class Side implements ClusterSide {
   }
 
   private makePlace(agent: AgentId, tree: string | null): Promise<AgentPlace> {
-    const made = tree === null ? this.sendProject(agent) : this.sendTree(tree, this.ownerOf(tree).base);
+    const made = this.send(tree === null ? null : { name: tree, base: this.ownerOf(tree).base });
     const at = { chain: `${this.run.session}/${agent}/${world.name(8)}`, n: 0, commit: null };
-    const place = made.then((sent) => ({ place: JSON.stringify(sent), tree, at, inTurn: turns() }));
+    const place = made.then(async (sent) => {
+      const body = JSON.stringify(sent);
+      const kept = { tree, chain: at.chain, body, packs: sent.packs };
+      if (tree !== null) await this.cluster.store.keepPlace(this.run.session, { ...kept, tree });
+      return { place: body, tree, at, inTurn: turns() };
+    });
     this.places.set(agent, (this.places.get(agent) ?? new Map<string | null, Promise<AgentPlace>>()).set(tree, place));
     return place;
   }
@@ -254,19 +311,9 @@ class Side implements ClusterSide {
     throw new Error(`no agent has the tree ${tree}`);
   }
 
-  private async sendProject(agent: AgentId): Promise<Place> {
-    const { workspaces, session } = this.run;
-    const name = `${session}.${agent.replaceAll('::', '-')}.sent`;
-    const { base } = given(await workspaces.make(name, signal));
-    try {
-      return await this.sendTree(name, base);
-    } finally {
-      await workspaces.remove(name);
-    }
-  }
-
-  private async sendTree(name: string, base: string): Promise<Place> {
-    const { packs, ...packed } = given(await this.run.transport.pack(name, base, signal));
+  /** Sends a tree, or the project as it stands. */
+  private async send(of: Parameters<TransportPort['pack']>[0]): Promise<Place> {
+    const { packs, ...packed } = given(await this.run.transport.pack(of, signal));
     const ids = await Promise.all(packs.map((pack) => this.cluster.store.keep(pack)));
     const { box } = this.run.config.rules;
     return { packed, packs: ids, ...(box && { closed: closedIn(this.run.project, box) }) };
@@ -324,6 +371,7 @@ class Side implements ClusterSide {
     if (stop.aborted) return fail({ is: 'aborted', message: 'stopped' });
     // Each repetition is a call of its own, which the gate reserves.
     const named = { ...this.named(`model ${request.model}`), repeat: 'never' as const, body: JSON.stringify(body) };
+    await orAborted(this.cluster.log.written(), stop, undefined);
     const result = await this.cluster.perform(request.agent, { ...named, parts }, stop, onText);
     // The provider may bill all of it.
     const input = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
@@ -335,6 +383,30 @@ class Side implements ClusterSide {
     return ReplyOutput.parse(JSON.parse(result.output));
   }
 }
+
+/** The last batch of the log that the database has. Rejects with an `Exit` where it is not a part of the log here. */
+async function headOf(db: distributed.Database, { log, session }: ClusterRun): Promise<distributed.LogBatch | null> {
+  const head = await distributed.lastBatch(db, session);
+  const [last, own] = [head?.entries.at(-1)?.[1].at(-1), log.at(session, head?.last ?? 0)];
+  if (head !== null && (own === null || jsonDigest(bodyOf(own)) !== jsonDigest(last)))
+    throw new Exit(
+      EXIT.refused,
+      `run ${session} was continued on another machine, and this is the part of its log from before\n  ${continueText(session)} brings it here as it is now`,
+    );
+  return head;
+}
+
+const bodyOf = ({ v: _v, seq: _seq, session: _session, time: _time, ...body }: MimirEvent): EventBody => body;
+
+const ELSEWHERE = 'another process continues this run';
+
+/** Events after which the files of the project may be others. */
+const PROJECT_CHANGES: ReadonlySet<EventBody['type']> = new Set([
+  'plan.approved',
+  'session.resumed',
+  'merge.finished',
+  'changes.undone',
+]);
 
 const STOPPED: ToolOutput = { ok: false, text: 'stopped' };
 

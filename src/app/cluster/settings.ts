@@ -1,14 +1,17 @@
 /** The cluster of a configuration: its database and its workers, as far as a run or a person has to know them. */
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { Loaded } from '../../config/index.ts';
 import * as distributed from '../../distributed/index.ts';
 import type { SessionId } from '../../domain/ids.ts';
+import { codeOf } from '../../domain/result.ts';
 import { ControlFault } from '../../ports/control.ts';
 import { relayFromClients } from '../../remote/index.ts';
 import { placeOf, reachRun } from '../client/index.ts';
 import { EXIT, Exit, packageVersion, world, wrongUse } from '../process/index.ts';
 import type { ProjectPlace } from '../workspace/index.ts';
 import { WorkerFacts } from './body.ts';
-import { signingKey } from './key.ts';
 
 /** The database of the configuration, by the value of its variable. Throws an `Exit`. */
 export function openConfigured({
@@ -85,6 +88,31 @@ export async function lookAtCluster(config: Loaded): Promise<{ readonly ok: bool
   }
 }
 
+/** The key with which the person signs the steps of runs, because every worker can write to the database: in the state folder, made where there is none,
+ * readable only by its owner. Throws an error of the file system. */
+export function signingKey(stateDir: string): KeyObject {
+  const file = path.join(stateDir, 'cluster-key.pem');
+  if (!existsSync(file)) make(file);
+  return createPrivateKey(readFileSync(file));
+}
+
+function make(file: string): void {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** The public keys whose runs may be shown: the person's own, and those of `cluster.people`. */
+export const peopleOf = ({ places }: ProjectPlace, { preferences }: Pick<Loaded, 'preferences'>): readonly string[] => [
+  distributed.publicKeyOf(signingKey(places.state)),
+  ...(preferences.cluster?.people ?? []),
+];
+
 /** Makes a run on another machine reachable as if it ran here; resolves with the end of that. Rejects with an `Exit` where there is no such run, or
  * where it does not accept the person's key. */
 export async function reachElsewhere(
@@ -94,16 +122,15 @@ export async function reachElsewhere(
   const db = openConfigured(config);
   try {
     await distributed.checkDatabase(db);
-    const runs = (await distributed.runsIn(db)).map(({ run }) => run);
-    if (!runs.includes(session))
-      throw wrongUse(
-        `no run ${session} is there\n  \`mimir cluster status\` lists the runs: ${runs.join(', ') || 'none'}`,
-      );
-    const own = signingKey(project.places.state);
-    const others = [distributed.publicKeyOf(own), ...(config.preferences.cluster?.people ?? [])];
-    const end = await relayFromClients(placeOf(project, session), () =>
-      distributed.openLine(db, session, { own, others }),
-    );
+    const runs = await distributed.runsIn(db);
+    const found = runs.find(({ run }) => run === session);
+    const ids = runs.map(({ run }) => run).join(', ') || 'none';
+    if (found === undefined)
+      throw wrongUse(`no run ${session} is there\n  \`mimir cluster status\` lists the runs: ${ids}`);
+    if (!found.alive)
+      throw wrongUse(`run ${session} has no process any more\n  ${continueText(session)} continues it here`);
+    const keys = { own: signingKey(project.places.state), others: peopleOf(project, config) };
+    const end = await relayFromClients(placeOf(project, session), () => distributed.openLine(db, session, keys));
     const reached = await reachedBy(db, project, session);
     if (reached === null) {
       end();
@@ -119,6 +146,9 @@ export async function reachElsewhere(
     throw error instanceof ControlFault ? wrongUse(error.message) : asExit(error);
   }
 }
+
+/** How a run that has lost its process is continued. */
+export const continueText = (run: string): string => `\`mimir resume ${run} --cluster --into FOLDER\``;
 
 /** The run, if it answers. Who asks while it gets another process may have spoken to the one before, and asks again. */
 async function reachedBy(

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { whereOf } from '../../remote/index.ts';
 import { runApi } from '../client/index.ts';
-import type { ClusterSide } from '../cluster/index.ts';
+import type { ClusterRun, ClusterSide } from '../cluster/index.ts';
 import { foreignSetups, type Loaded, oncePerTurn, openPolicyWatcher } from '../../config/index.ts';
 import type { AgentId, SessionId } from '../../domain/ids.ts';
 import { defined } from '../../domain/result.ts';
@@ -12,7 +12,6 @@ import { type Run, type RunOptions, type RunResult, startRun } from '../../engin
 import { type AgentState, isFinal, type ResumedLog, type RunState, tokensOfAgent } from '../../events/index.ts';
 import { workspaceOf } from '../../events/index.ts';
 import type { ForeignModels } from '../../integrations/index.ts';
-import type { OpenModels } from '../../models/index.ts';
 import { childRules, type Rules } from '../../policy/index.ts';
 import { ControlFault } from '../../ports/control.ts';
 import type { RunView } from '../../ports/controls.ts';
@@ -90,10 +89,11 @@ export async function beginRun(
   const models = await providers.open(what.pace, foreign);
   const claim = exitOnFault(() => log.claim(what.session));
   if (!claim.ok) throw wrongUse(heldMessage(what.session, claim.holder));
+  const begun = Promise.withResolvers<Run>();
+  const state = (): RunState | null => view.now?.state() ?? null;
+  const stop = (reason: string): void => void begun.promise.then((run) => run.stop(reason));
   const elsewhere =
-    transport === undefined
-      ? null
-      : await clusterOf({ project, config, common, transport, what, models, state: () => view.now?.state() ?? null });
+    transport === undefined ? null : await clusterOf({ project, config, common, transport, what, models, state, stop });
   warm(models, common);
   const learned = learnedFrom(lessonsOf(place));
   const policyWatcher = oncePerTurn(openPolicyWatcher(config, rules));
@@ -108,6 +108,7 @@ export async function beginRun(
     ...serving.parts,
   });
   view.now = run.view;
+  begun.resolve(run);
   const served = serving.serve(run, what.person ? Promise.resolve() : firstCall(run));
   void served.then((problem) => (problem === null ? elsewhere?.serve() : undefined));
   const archived = archive(run, rules, project.places.home);
@@ -124,12 +125,8 @@ export async function beginRun(
   return { ...run, served, undelivered, result: closed };
 }
 
-type ClusterStart = Pick<RunDefaults, 'project' | 'config' | 'common'> & {
-  readonly transport: TransportPort;
-  readonly what: Start;
-  readonly models: OpenModels;
-  readonly state: () => RunState | null;
-};
+type ClusterStart = Pick<RunDefaults, 'project' | 'config' | 'common'> &
+  Pick<ClusterRun, 'transport' | 'models' | 'state' | 'stop'> & { readonly what: Start };
 
 /** Connects the run to the workers. The session is released where that fails. */
 async function clusterOf({
@@ -140,7 +137,7 @@ async function clusterOf({
   try {
     const { joinCluster } = await import('../cluster/index.ts');
     if (workspaces === undefined) throw new Error('the tools have no trees');
-    const ports = { tools, workspaces, notes, ...defined({ day }) };
+    const ports = { tools, workspaces, log, notes, ...defined({ day }) };
     return await joinCluster({ ...run, ...ports, session: what.session, live: what.person });
   } catch (error) {
     release(log, what.session);

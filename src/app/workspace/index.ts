@@ -6,4 +6,13 @@ export { authorsIn, changesIn, checksNow } from './changes.ts';
 export { projectOf, type ProjectPlace } from './place.ts';
 export { KEYS, openProviders, plannerModel, type Providers } from './providers.ts';
 export { acceptedDamage, agentNamed, dayLedgerFor, eventsOf, newestStopped, newestResumable } from './sessions.ts';
-export { openProjectLog, openReader, whyNotResume, pastRun, sessionOf, stateOf, storeOf } from './sessions.ts';
+export {
+  openProjectLog,
+  openReader,
+  whyNotResume,
+  pastRun,
+  sessionOf,
+  sharedSession,
+  stateOf,
+  storeOf,
+} from './sessions.ts';

@@ -1,6 +1,6 @@
 /** Reads the stored sessions of a project: their events, their state, and whether they can be resumed. A fault of the log is an `Exit` (2). */
 import type { Loaded } from '../../config/index.ts';
-import type { SessionId } from '../../domain/ids.ts';
+import { SessionId } from '../../domain/ids.ts';
 import { fail } from '../../domain/result.ts';
 import { suggestion } from '../../domain/text/text.ts';
 import type { EventBody, MimirEvent, RunState } from '../../events/index.ts';
@@ -42,6 +42,14 @@ export function sessionOf(reader: Pick<LogReader, 'sessions'>, name: string | un
   if (one && (found.length === 1 || one.session === name)) return one;
   const words = one ? `${found.length} sessions begin with "${name}"` : `this project has no session "${name}"`;
   throw wrongUse(`${words}\n  \`mimir sessions\` lists them`);
+}
+
+/** The session of a run on any machine that shares the database, of which the whole name is needed. Throws an `Exit` (2). */
+export function sharedSession(name: string | undefined): SessionId {
+  const session = SessionId.safeParse(name);
+  if (session.success) return session.data;
+  const problem = name === undefined ? 'missing argument: session' : `there is no run "${name}"`;
+  throw wrongUse(`${problem}\n  \`mimir cluster status\` lists the runs`);
 }
 
 /** The events of a session with a sequence number above `after`. Each iteration reads the log again. */

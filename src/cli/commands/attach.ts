@@ -1,9 +1,9 @@
 /** `mimir attach`: shows a run in another process, on the screen or in line mode. Leaving it does not end the run. */
 import * as cli from '../../app/process/index.ts';
-import { ROOT, SessionId } from '../../domain/ids.ts';
+import { ROOT, type SessionId } from '../../domain/ids.ts';
 import { ControlFault, type RemoteRun } from '../../ports/control.ts';
 import type { SessionSummary } from '../../ports/log.ts';
-import { newestStopped, whyNotResume, projectOf, sessionOf } from '../../app/workspace/index.ts';
+import { newestStopped, whyNotResume, projectOf, sessionOf, sharedSession } from '../../app/workspace/index.ts';
 import { patiently, reachRun, withSessionClient } from '../../app/client/index.ts';
 import { targetOf } from '../sessions/target.ts';
 import { command, openSession } from '../verb.ts';
@@ -23,17 +23,12 @@ export const attachVerb = command('attach', async (args, io) => {
 
 /** Shows a run on another machine, which the database of the cluster leads to. */
 async function attachElsewhere(args: cli.Arguments, io: cli.Io, opened: OpenProject): Promise<number> {
-  const [name] = args.words;
-  const session = SessionId.safeParse(name);
-  if (!session.success) {
-    const problem = name === undefined ? 'missing argument: session' : `there is no run "${name}"`;
-    throw cli.wrongUse(`${problem}\n  \`mimir cluster status\` lists the runs`);
-  }
+  const session = sharedSession(args.words[0]);
   const { reachElsewhere } = await import('../../app/cluster/index.ts');
-  const end = await reachElsewhere(opened, session.data);
+  const end = await reachElsewhere(opened, session);
   try {
-    if (io.terminal) return await openSession(args, io, opened, { attach: session.data, agent: null });
-    return await (await import('../../ui/lines/follow.ts')).watchLines(io, opened, session.data);
+    if (io.terminal) return await openSession(args, io, opened, { attach: session, agent: null });
+    return await (await import('../../ui/lines/follow.ts')).watchLines(io, opened, session);
   } finally {
     await end();
   }

@@ -1,5 +1,5 @@
 /** `mimir cluster`: the workers and the database that they share. */
-import { asExit, openConfigured, signingKey, WorkerFacts } from '../../app/cluster/index.ts';
+import { asExit, continueText, openConfigured, signingKey, WorkerFacts } from '../../app/cluster/index.ts';
 import { type Arguments, type Io, wrongUse } from '../../app/process/index.ts';
 import { formatDuration, plural } from '../../app/views/index.ts';
 import { configOf, projectOf } from '../../app/workspace/index.ts';
@@ -62,12 +62,13 @@ async function status(db: distributed.Database, args: Arguments, io: Io): Promis
     ...worker,
     models: WorkerFacts.parse(JSON.parse(facts)).models,
   }));
-  tell(args, io, { workers: rows, waiting, runs }, [
+  tell(args, io, { workers: rows, waiting, runs: runs.map(({ key: _key, ...run }) => run) }, [
     ...(workers.length === 0 ? ['No worker is there: `mimir worker` starts one.'] : workers.flatMap(linesOf)),
     ...waiting.map(({ pool, agents }) => `pool ${pool}: ${plural(agents, 'agent')} waiting for a worker`),
-    ...runs.map(
-      ({ run, host, seconds }) =>
-        `run ${run} on ${host} for ${formatDuration(seconds * 1000)}: \`mimir attach ${run} --cluster\` shows it`,
+    ...runs.map(({ run, host, alive, seconds }) =>
+      alive
+        ? `run ${run} on ${host} for ${formatDuration(seconds * 1000)}: \`mimir attach ${run} --cluster\` shows it`
+        : `run ${run} of ${host} has no process any more: ${continueText(run)} continues it here`,
     ),
   ]);
 }

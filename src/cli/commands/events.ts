@@ -1,5 +1,6 @@
 /** `mimir events`: prints the log of a session or the lifecycle of one agent, as lines or JSON; `--follow` waits until the end. */
 import { agentSocketOf, seenOrExit, withSessionClient } from '../../app/client/index.ts';
+import type { SharedLogs } from '../../app/cluster/index.ts';
 import { type Arguments, EXIT, sanitise, type Io, exitOnFault, world } from '../../app/process/index.ts';
 import { formatCost, formatTokens } from '../../app/views/index.ts';
 import type { AgentId } from '../../domain/ids.ts';
@@ -17,6 +18,7 @@ export const eventsVerb = command('events', (args, io) => events(args, io));
 
 async function events(args: Arguments, io: Io): Promise<number> {
   const [word] = args.words;
+  if (args.has('cluster')) return eventsElsewhere(word, args, io);
   if (agentSocketOf(io) === null) {
     // A whole session is printed while it is read, since a long log must not be held in memory.
     if (await printedLog(word, args, io)) return EXIT.done;
@@ -29,6 +31,35 @@ async function events(args: Arguments, io: Io): Promise<number> {
     }
     return EXIT.done;
   });
+}
+
+/** Prints what the database of the cluster has of a run's log, or of all. */
+async function eventsElsewhere(word: string | undefined, args: Arguments, io: Io): Promise<number> {
+  const { configOf, projectOf, sharedSession } = await import('../../app/workspace/index.ts');
+  const { openLogs } = await import('../../app/cluster/index.ts');
+  const project = projectOf(args, io);
+  const logs = await openLogs(
+    { project, config: configOf(project, io, {}) },
+    word === undefined ? null : sharedSession(word),
+  );
+  try {
+    for (let isLast = false; !isLast; ) {
+      isLast = !args.has('follow') || io.lost.aborted || (await logs.isOver());
+      await printNew(logs, args, io);
+      if (!isLast) await world.sleep(LOOK_MS, io.lost);
+    }
+    return EXIT.done;
+  } finally {
+    await logs.close();
+  }
+}
+
+async function printNew({ next }: SharedLogs, args: Arguments, io: Io): Promise<void> {
+  for (let some = await next(); some.length > 0; some = await next())
+    for (const event of some) {
+      sayEvent(event, args, io);
+      await io.taken();
+    }
 }
 
 /** Prints the log of the session whose id begins with `word` (default: the newest); false if there is none. The log is loaded here only, because an

@@ -1,16 +1,27 @@
 /** `mimir resume`: continues a stopped or crashed run from its last recorded turn. */
+import path from 'node:path';
 import * as cli from '../../app/process/index.ts';
 import { asHosted, runHosted, type OpenProject, openProject } from '../../app/project/index.ts';
+
 import { defined } from '../../domain/result.ts';
 import type { SessionSummary } from '../../ports/log.ts';
-import { acceptedDamage, newestResumable, whyNotResume, projectOf, sessionOf } from '../../app/workspace/index.ts';
+import {
+  acceptedDamage,
+  configOf,
+  newestResumable,
+  type ProjectPlace,
+  whyNotResume,
+  projectOf,
+  sessionOf,
+  sharedSession,
+} from '../../app/workspace/index.ts';
 import { carry } from './run.ts';
 import { command, isScreen, openSession } from '../verb.ts';
 
 export const resumeVerb = command('resume', (args, io) => resume(args, io));
 
 async function resume(args: cli.Arguments, io: cli.Io): Promise<number> {
-  const project = projectOf(args, io);
+  const project = await placeFor(args, io);
   const [, followUp] = args.words;
   if (followUp?.trim() === '') throw cli.wrongUse('the message is empty\n  omit it');
   const opened = await openProject(args, asHosted(args, io), project);
@@ -26,6 +37,24 @@ async function resume(args: cli.Arguments, io: cli.Io): Promise<number> {
   const isAsked = io.terminal && !args.has('json') && (isScreen(args, io) || !args.has('yes'));
   if (!isAsked) return carry(opened, args, io, what, true);
   return openSession(args, io, opened, { resume: session, ...defined({ followUp }) });
+}
+
+/** The project here, or with `--into` the one of a run from another machine, which is brought into that folder. */
+async function placeFor(args: cli.Arguments, io: cli.Io): Promise<ProjectPlace> {
+  const [here, into] = [projectOf(args, io), args.get('into')];
+  if (into === undefined) return here;
+  if (!args.has('cluster'))
+    throw cli.wrongUse('--into continues a run of another machine\n  mimir resume SESSION --cluster --into FOLDER');
+  const session = sharedSession(args.words[0]);
+  const { bringRun } = await import('../../app/cluster/index.ts');
+  const whenLost = (host: string): void =>
+    io.complain(`mimir: run ${session} runs on ${host}; this continues it here as soon as it is lost`);
+  const brought = await bringRun({ project: here, config: configOf(here, io, {}) }, session, {
+    into: path.resolve(io.where(), into),
+    ...(args.has('when-lost') && { whenLost }),
+  });
+  io.complain(`mimir: run ${session} continues in ${brought.root}`);
+  return brought;
 }
 
 function toResume(opened: OpenProject, args: cli.Arguments, io: cli.Io): SessionSummary {

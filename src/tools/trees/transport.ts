@@ -9,7 +9,7 @@ import type { MergeRequest, PackedTree, TransportPort, TreeStep } from '../../po
 import type { Root } from '../paths/root.ts';
 import type { Environment } from '../process/environment.ts';
 import { theirTree } from './merge.ts';
-import { commitOf, placesOf, repositoryIn } from './own-tree.ts';
+import { commitOf, placesOf, repositoryIn, visibleTree } from './own-tree.ts';
 import * as staged from './stage.ts';
 import { attempted, type RepositoryFacts, type StoreOptions, TreeFault, treeStore } from './store.ts';
 import type { Scanned } from './tree.ts';
@@ -25,13 +25,15 @@ export function openTransport({
   /** The pack of the project's last commit, which is the same for all trees. */
   let history: { readonly of: string; readonly pack: Uint8Array | null } | null = null;
   return {
-    pack: (name, base, signal) =>
+    pack: (of, signal) =>
       snapshots.within(signal, MOST, async (scanned) => {
-        const packed = await packTree(scanned, store, { name, base }, history);
+        const packed = await packTree(scanned, store, of, history);
         const { commit } = scanned.staging.facts;
         history = { of: commit ?? '', pack: packed.head === null ? null : (packed.packs[0] ?? null) };
         return packed;
       }),
+    take: (packs, signal) =>
+      snapshots.within(signal, MOST, ({ staging }) => unpack(staging, objectsOf(staging), packs)),
     stepSince: (name, base, commit, signal) =>
       snapshots.within(signal, MOST, (scanned) => stepOf(scanned, store, { name, base }, commit)),
     follow: (name, packs, commit, signal) =>
@@ -39,24 +41,23 @@ export function openTransport({
   };
 }
 
-/** The tree `name` with the project that it was made from. `history`: the pack of the project's last commit, if it was packed before. */
+/** The tree with the project that it was made from, or the project alone. `history`: the pack of the project's last commit, if it was packed before. */
 async function packTree(
   scanned: Scanned,
   options: StoreOptions,
-  { name, base }: MergeRequest,
+  of: MergeRequest | null,
   history: { readonly of: string; readonly pack: Uint8Array | null } | null,
 ): Promise<PackedTree> {
   const { staging } = scanned;
   const { facts } = staging;
-  const { objects } = placesOf(options.root, options.stateDir, name);
-  const { tree } = await theirTree(scanned, options, { name, base });
+  const { base, tree, own } = await contentOf(scanned, options, of);
   const last = facts.commit;
   const whole = last === null ? null : history?.of === last ? history.pack : await packOf(staging, `${last}\n`, []);
   // Without its history the project is a commit without a parent.
   const head = whole === null ? null : last;
-  const commit = await commitOf(staging, base, head, [objects]);
-  const content = await commitOf(staging, tree, commit, [objects]);
-  const rest = await shortPackOf(staging, `${content}\n${head === null ? '' : `^${head}\n`}`, [objects]);
+  const commit = await commitOf(staging, base, head, own);
+  const content = await commitOf(staging, tree, commit, own);
+  const rest = await shortPackOf(staging, `${content}\n${head === null ? '' : `^${head}\n`}`, own);
   return {
     base,
     commit,
@@ -67,6 +68,21 @@ async function packTree(
     settings: facts.settings,
     packs: whole === null ? [rest] : [whole, rest],
   };
+}
+
+/** What a tree, or the project, consists of; `own`: folders of objects that only the tree has. */
+async function contentOf(
+  scanned: Scanned,
+  options: StoreOptions,
+  of: MergeRequest | null,
+): Promise<{ readonly base: string; readonly tree: string; readonly own: readonly string[] }> {
+  const { root, stateDir } = options;
+  if (of !== null) {
+    const { tree } = await theirTree(scanned, options, of);
+    return { base: of.base, tree, own: [placesOf(root, stateDir, of.name).objects] };
+  }
+  const { tree } = await visibleTree(scanned.staging, root, scanned.tree);
+  return { base: tree, tree, own: [] };
 }
 
 /** A pack of what `revisions` name, as for `git pack-objects --revs`. Null where it is too long. */
@@ -111,6 +127,8 @@ async function stepOf(
 const treeOf = async ({ store, facts, signal }: staged.Staging, commit: string): Promise<string> =>
   (await store.git(facts, ['rev-parse', '--verify', `${commit}^{tree}`], signal)).trim();
 
+const objectsOf = ({ store, facts }: staged.Staging): string => path.join(store.folder(facts), 'objects');
+
 /** Puts packs where `objects` is a folder of objects. */
 async function unpack(
   { store, facts, signal }: staged.Staging,
@@ -135,7 +153,7 @@ async function followSteps(
 ): Promise<void> {
   const { store, facts, signal } = staging;
   const { tree, objects } = placesOf(root, stateDir, name);
-  await unpack(staging, path.join(store.folder(facts), 'objects'), packs);
+  await unpack(staging, objectsOf(staging), packs);
   const index = path.join(tree, '.git', 'index');
   await store.git(facts, ['read-tree', '-u', '--reset', commit], signal, { index, workTree: tree, objects: [objects] });
 }

@@ -25,7 +25,7 @@ async function sent(): Promise<{ readonly part: Buffer; readonly store: SharedSt
   const tools = openTools({ ...place, sandbox: await openSandbox(place) });
   if (!tools.ok) throw new Error(tools.fault);
   const tree = await tools.value.workspaces.make('one', signal);
-  const packed = tree.ok ? await tools.value.transport.pack('one', tree.value.base, signal) : tree;
+  const packed = tree.ok ? await tools.value.transport.pack({ name: 'one', base: tree.value.base }, signal) : tree;
   if (!packed.ok) throw new Error(packed.fault);
   const { packs, ...rest } = packed.value;
   return {
@@ -35,6 +35,8 @@ async function sent(): Promise<{ readonly part: Buffer; readonly store: SharedSt
       read: (ids) => Promise.resolve(ids.map((id) => Buffer.from(packs[Number(id)] ?? []))),
       keepTree: () => Promise.resolve(),
       trees: () => Promise.resolve([]),
+      keepPlace: () => Promise.resolve(),
+      places: () => Promise.resolve([]),
     },
   };
 }

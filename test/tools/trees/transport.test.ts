@@ -47,7 +47,7 @@ async function sent(folder: string): Promise<{
 }> {
   const here = await workspacesOf(folder);
   const { base } = given(await here.make('one', signal));
-  const packed = given(await here.pack('one', base, signal));
+  const packed = given(await here.pack({ name: 'one', base }, signal));
   const [place, state] = [path.join(freshFolder(), 'project'), freshFolder()];
   given(await placeProject(place, state, toolEnvironment(freshFolder()), packed, signal));
   const there = await workspacesOf(place, state);
