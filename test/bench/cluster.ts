@@ -2,10 +2,12 @@
  * Agents on workers: a thousand with steps of 50 ms, which is about a hundred times as dense as real work; what a step costs there, beside the same
  * steps written to the log of one machine; and how soon the agents of a killed worker continue.
  */
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { answerLines, openLine, publicKeyOf } from '../../src/distributed/index.ts';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { openLog } from '../../src/store/log.ts';
@@ -41,12 +43,44 @@ export const cluster: Measurement = {
       one('memory of a worker', 'MB', there.memory),
       one('a step beyond its own time p50', 'ms', percentile(there.beyond, 50), percentile(here.beyond, 50)),
       one('a step beyond its own time p95', 'ms', percentile(there.beyond, 95), percentile(here.beyond, 95)),
+      one('events per second', '', there.perSecond * EVENTS, here.perSecond * EVENTS),
+      one('an event is in the database p50', 'ms', percentile(there.written, 50)),
+      one('an event is in the database p95', 'ms', percentile(there.written, 95)),
+      one('an event is at a terminal p50', 'ms', percentile(there.shown, 50)),
+      one('an event is at a terminal p95', 'ms', percentile(there.shown, 95)),
       one('growth per step', 'bytes', there.growth, here.growth),
       one('agents continue after a kill p50', 'ms', percentile(takeOvers, 50)),
       one('agents continue after a kill p95', 'ms', percentile(takeOvers, 95)),
     ];
   },
 };
+
+/** Two of them are recorded for each step. */
+const BODY: EventBody = { type: 'agent.status', agent: ROOT, status: 'running', reason: 'a step of an agent' };
+const EVENTS = 2;
+
+/** A terminal on another machine, to which the run sends a line every 50 ms; the milliseconds that each took. */
+function openTerminal({ db }: Cluster): { readonly waits: number[]; end(): void } {
+  const waits: number[] = [];
+  const own = generateKeyPairSync('ed25519').privateKey;
+  const keys = { own, others: [publicKeyOf(own)] };
+  let timer: NodeJS.Timeout | null = null;
+  const end = answerLines(db, 'run', keys, (line) => {
+    timer = setInterval(() => line.send(`${performance.now()}\n`), 50);
+  });
+  const line = openLine(db, 'run', keys);
+  line.receive((text) => {
+    for (const sent of text.trim().split('\n')) waits.push(performance.now() - Number(sent));
+  });
+  return {
+    waits,
+    end: () => {
+      if (timer !== null) clearInterval(timer);
+      line.close();
+      end();
+    },
+  };
+}
 
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `agent-${n}`);
 const sizeOf = async ({ db }: Cluster): Promise<number> => {
@@ -68,16 +102,25 @@ async function onWorkers(agents: number) {
       database: treeCpuMs(at.postgres.pid()),
     });
     const [before, size, began] = [cpuNow(), await sizeOf(at), performance.now()];
-    const beyond: number[] = [];
+    const [beyond, written]: [number[], number[]] = [[], []];
+    const { log } = at.cluster;
+    const record = (): void => log.append([new Date().toISOString(), [BODY]]);
+    const terminal = openTerminal(at);
     await Promise.all(
       names(agents).map(async (name) => {
         for (let n = 0; n < STEPS; n += 1) {
           const started = performance.now();
+          // As a run does: what leads to the step is there before it.
+          record();
+          await log.written();
+          written.push(performance.now() - started);
           await at.step(name, `${name}.${n}`, { ms: STEP_MS });
+          record();
           beyond.push(performance.now() - started - STEP_MS);
         }
       }),
     );
+    terminal.end();
     const [after, steps] = [cpuNow(), agents * STEPS];
     const each = (side: keyof typeof before): number => (after[side] - before[side]) / steps;
     return {
@@ -85,6 +128,8 @@ async function onWorkers(agents: number) {
       cpu: { run: each('run'), workers: each('workers'), database: each('database') },
       memory: Math.max(...pids.map(residentMb)),
       beyond,
+      written,
+      shown: terminal.waits,
       growth: ((await sizeOf(at)) - size) / steps,
     };
   } finally {
@@ -99,8 +144,7 @@ async function onThisMachine(agents: number) {
   const log = openLog({ stateDir: folder, project: folder });
   try {
     log.claim(session);
-    const body: EventBody = { type: 'agent.status', agent: ROOT, status: 'running', reason: 'a step of an agent' };
-    const record = (): void => void log.append(session, new Date().toISOString(), [body]);
+    const record = (): void => void log.append(session, new Date().toISOString(), [BODY]);
     const [before, began] = [process.cpuUsage(), performance.now()];
     const beyond: number[] = [];
     await Promise.all(
@@ -117,7 +161,7 @@ async function onThisMachine(agents: number) {
     const { user, system } = process.cpuUsage(before);
     const steps = agents * STEPS;
     const perSecond = (steps * 1000) / (performance.now() - began);
-    return { perSecond, cpuMs: (user + system) / 1000 / steps, beyond, growth: 2 * JSON.stringify(body).length };
+    return { perSecond, cpuMs: (user + system) / 1000 / steps, beyond, growth: 2 * JSON.stringify(BODY).length };
   } finally {
     log.release(session);
     log.close();
