@@ -97,11 +97,10 @@ export const tightest = (a: Budget, b: Budget): Budget =>
   });
 
 /** Drops undefined limits and normalises -0, so that equal budgets are equal objects after a round trip through JSON. */
-export function withoutAbsent(limits: { readonly [K in keyof Budget]?: number | undefined }): Budget {
-  return Object.fromEntries(
+export const withoutAbsent = (limits: { readonly [K in keyof Budget]?: number | undefined }): Budget =>
+  Object.fromEntries(
     Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [[name, value + 0]])),
   );
-}
 
 /** How much of a limit is used. */
 export interface Exhausted {

@@ -10,9 +10,8 @@ export function distinct<T>(all: readonly T[], key: (one: T) => string): readonl
 }
 
 /** Keys with their values, those with most values first, then by name. */
-export function grouped<T>(all: readonly T[], key: (one: T) => string): readonly (readonly [string, readonly T[]])[] {
-  return [...Map.groupBy(all, key)].toSorted(([a, x], [b, y]) => y.length - x.length || byName(a, b));
-}
+export const grouped = <T>(all: readonly T[], key: (one: T) => string): readonly (readonly [string, readonly T[]])[] =>
+  [...Map.groupBy(all, key)].toSorted(([a, x], [b, y]) => y.length - x.length || byName(a, b));
 
 /** Groups of neighbours, each of at most `most`, and of texts that are at most `room` long with a sign between them; a longer one is alone. */
 export function batched<T>(

@@ -60,12 +60,11 @@ export const isVerified = (state: Pick<RunState, 'plan'>, agent: AgentState): bo
   plannedChecks(state, agent).length === 0 || ['verified', 'stale'].includes(verificationOf(state, agent) ?? '');
 
 /** What each check of an agent's task said last: `npm test: passed` … None without checks, or before it has begun. */
-export function checkLines(state: FirstState, agent: AgentState): readonly string[] {
-  return plannedChecks(state, agent).map((check) => {
+export const checkLines = (state: FirstState, agent: AgentState): readonly string[] =>
+  plannedChecks(state, agent).map((check) => {
     const run = agent.checks?.find((one) => one.run === check.run);
     return `${check.run}: ${runWords(check, run)}${firstNote(state, check, run?.end?.passed)}`;
   });
-}
 
 function runWords(check: Check, run: CheckRun | undefined): string {
   if (run === undefined) return 'not run';

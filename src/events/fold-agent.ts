@@ -326,22 +326,31 @@ const checkNote = (run: string, changed: CommandChanges): NoteBlock => ({
 });
 type NoteBlock = Extract<Block, { readonly is: 'note' }>;
 
-function toolBlock({ call, tool, label }: EventOf<'tool.started'>, started: Millis): Block {
-  return { is: 'tool', call, tool, label, started, ok: null, output: '', ms: 0 };
-}
+const toolBlock = ({ call, tool, label }: EventOf<'tool.started'>, started: Millis): Block => ({
+  is: 'tool',
+  call,
+  tool,
+  label,
+  started,
+  ok: null,
+  output: '',
+  ms: 0,
+});
 
-function pauseOf({ model, cause, wait, attempt, attempts }: EventOf<'model.retry'>, at: Millis): Pause {
-  return { model, cause, until: at + wait, attempt: attempt ?? null, attempts: attempts ?? null };
-}
+const pauseOf = ({ model, cause, wait, attempt, attempts }: EventOf<'model.retry'>, at: Millis): Pause => ({
+  model,
+  cause,
+  until: at + wait,
+  attempt: attempt ?? null,
+  attempts: attempts ?? null,
+});
 
 /** A try ended on purpose does not count as lost, but its usage does. */
-function withLost(lost: LostTries, event: EventOf<'model.failed'>): LostTries {
-  return {
-    calls: lost.calls + (event.cause === 'aborted' ? 0 : 1),
-    usage: addUsage(lost.usage, event.usage ?? NO_USAGE),
-    cost: fromMicro(toMicro(lost.cost) + toMicro(event.cost ?? 0)),
-  };
-}
+const withLost = (lost: LostTries, event: EventOf<'model.failed'>): LostTries => ({
+  calls: lost.calls + (event.cause === 'aborted' ? 0 : 1),
+  usage: addUsage(lost.usage, event.usage ?? NO_USAGE),
+  cost: fromMicro(toMicro(lost.cost) + toMicro(event.cost ?? 0)),
+});
 
 /** Head and tail of a long output; any other output whole. */
 export function keptOutput(output: string): string {

@@ -156,9 +156,8 @@ function judgedTool(action: ToolAction, rules: Rules, context: Circumstances, ro
   const { capability } = action;
   if (capability === null) return allow(builtIn(`every agent has ${action.tool}`));
   if (!CAPABILITIES.includes(capability)) return deny(builtIn(`${action.tool} has an unknown capability`));
-  if (!context.capabilities.includes(capability)) {
+  if (!context.capabilities.includes(capability))
     return deny(builtIn(`${action.tool} needs "${capability}", which this agent does not have`));
-  }
   if (capability === 'shell') return judgedShell(action, rules, context, row);
   if (capability === 'write') return byPlan('edits', rules, context) ?? byTable(capability, context, row);
   return byTable(capability, context, row);
@@ -175,9 +174,8 @@ function byTable(capability: Capability, context: Circumstances, row: Row): Deci
 
 /** Without `write`, a shell runs in a read-only sandbox or not at all, so the command needs no analysis. */
 function judgedShell(action: ToolAction, rules: Rules, context: Circumstances, row: Row): Decision {
-  if (!context.capabilities.includes('write') && context.sandbox !== 'read-only') {
+  if (!context.capabilities.includes('write') && context.sandbox !== 'read-only')
     return deny(builtIn('a shell without "write" needs a read-only sandbox, and there is none'));
-  }
   const command = judgeCommand(action.command ?? null, rules.commands ?? null);
   if (command.verdict === 'deny') return deny(command.because);
   return context.sandbox === 'none'
@@ -241,9 +239,8 @@ function judgedSpawn(action: SpawnAction, rules: Rules, context: Circumstances, 
   const against = spawnProblem(action, rules);
   if (against !== null) return deny(against);
   if (action.by === 'person') return allow(builtIn('a person spawns'));
-  if (!context.capabilities.includes('spawn')) {
+  if (!context.capabilities.includes('spawn'))
     return deny(builtIn('spawning needs "spawn", which this agent does not have'));
-  }
   const { value: how, from } = childRules(rules).mode;
   switch (how) {
     case 'auto':
@@ -267,9 +264,8 @@ export function spawnProblem(
 ): Reason | null {
   if (!rules.enabled.value) return rules.enabled.from;
   const { maxNestingDepth: deepest, maxAgentsPerRun: most } = rules;
-  if (!(depth <= deepest.value)) {
+  if (!(depth <= deepest.value))
     return { ...deepest.from, rule: `Max nesting depth (${deepest.value}) exceeded. Cannot create nested agent.` };
-  }
   const has = `the run already has ${agents === 1 ? '1 agent' : `${agents} agents`}`;
   if (!(agents < most.value)) return { ...most.from, rule: `${most.from.rule}: ${has}` };
   const { maxPerParent } = childRules(rules);

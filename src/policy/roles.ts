@@ -63,11 +63,13 @@ function switchedOff(role: string, { disabledRoles }: Rules): RoleProblem | null
   return off === undefined ? null : { text: `Role '${role}' is disabled`, reason: off.from };
 }
 
-function foreignProblem({ name, models }: Pick<Role, 'name' | 'models'>, { foreignAgents }: Rules): RoleProblem | null {
-  return foreignAgents?.value === 'deny' && isForeignRole(models)
+const foreignProblem = (
+  { name, models }: Pick<Role, 'name' | 'models'>,
+  { foreignAgents }: Rules,
+): RoleProblem | null =>
+  foreignAgents?.value === 'deny' && isForeignRole(models)
     ? { text: `'${name}' is an agent of another program`, reason: foreignAgents.from }
     : null;
-}
 
 function unknownRole(name: string, roles: readonly Pick<Role, 'name'>[]): RoleProblem {
   const known = roles.map((role) => role.name).filter((role) => role !== MAIN);

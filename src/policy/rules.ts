@@ -194,9 +194,10 @@ export const childRules = ({ children }: Pick<Rules, 'children'>): ChildRules =>
 
 /** The limits on one agent of this role. A role's limit replaces the general one of the same layer, and the tightest layer applies; `config`
  * has merged them, and a role's missing limits are the general ones. */
-export function agentBudget(role: string, rules: Rules): Budget {
-  return { ...rules.agentBudget.value, ...ownBudget(role, rules)?.value };
-}
+export const agentBudget = (role: string, rules: Rules): Budget => ({
+  ...rules.agentBudget.value,
+  ...ownBudget(role, rules)?.value,
+});
 
 /** The highest value of a limit, and the rule that sets it. */
 export interface Ceiling {

@@ -305,8 +305,8 @@ function inTime(answer: Promise<Answer>, late: () => void): Promise<Answer> {
   });
 }
 
-function connectTo(path: string): Promise<Socket | null> {
-  return new Promise((resolve, reject) => {
+const connectTo = (path: string): Promise<Socket | null> =>
+  new Promise((resolve, reject) => {
     const socket = connect(path);
     socket.once('connect', () => {
       // Later errors end the lines.
@@ -318,4 +318,3 @@ function connectTo(path: string): Promise<Socket | null> {
       else reject(new ControlFault(`cannot connect to ${path}: ${error.message}`));
     });
   });
-}

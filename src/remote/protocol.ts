@@ -42,9 +42,8 @@ export function readRequest(line: Readonly<Record<string, unknown>>, asker: Agen
   const request = read.data;
   if (asker === null) return ok(request);
   if (!OF_AGENTS.has(request.ask)) return fail(`an agent may not ask for "${request.ask}": only a person may`);
-  if (request.ask === 'submit' && !isForAgents(request.command)) {
+  if (request.ask === 'submit' && !isForAgents(request.command))
     return fail(`an agent may not ${request.command.do}: only a person may`);
-  }
   return ok(request);
 }
 

@@ -263,8 +263,8 @@ function meet(socket: Socket, { shared, door, talks, pace }: Meeting): void {
   }
 }
 
-function listenAt(path: string, came: (socket: Socket) => void): Promise<Server> {
-  return new Promise((resolve, reject) => {
+const listenAt = (path: string, came: (socket: Socket) => void): Promise<Server> =>
+  new Promise((resolve, reject) => {
     const server = createServer({ allowHalfOpen: true }, came);
     const failed = (error: unknown): void => {
       server.close();
@@ -281,4 +281,3 @@ function listenAt(path: string, came: (socket: Socket) => void): Promise<Server>
       }
     });
   });
-}

@@ -154,8 +154,8 @@ export function isOurSocket(path: string): boolean {
 }
 
 /** True if something accepts connections at the socket. */
-export function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
+export const isAnswered = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {
       socket.destroy();
@@ -166,4 +166,3 @@ export function isAnswered(path: string): Promise<boolean> {
       resolve(!['ECONNREFUSED', 'ENOENT'].includes(codeOf(error)));
     });
   });
-}

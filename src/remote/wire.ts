@@ -42,9 +42,8 @@ const LONGEST_NAME = 64;
 
 /** The server's first line, or why this is not a usable server. */
 export function readServerHello(line: Readonly<Record<string, unknown>> | null): ServerHello | string {
-  if (line === null || line['mimir'] !== 'control' || typeof line['protocol'] !== 'number') {
+  if (line === null || line['mimir'] !== 'control' || typeof line['protocol'] !== 'number')
     return refusal(line) ?? 'the process that listens there is not Mimir';
-  }
   if (line['protocol'] !== PROTOCOL) return otherVersion('the process there', line['protocol']);
   const { session, as } = line;
   if (isSessionId(session) && (as === null || isAgentId(as)))
@@ -56,9 +55,8 @@ export function readServerHello(line: Readonly<Record<string, unknown>> | null):
 export function readClientHello(
   line: Readonly<Record<string, unknown>> | null,
 ): string | (Pick<ServerHello, 'mimir' | 'protocol'> & { readonly client?: string }) {
-  if (line === null || line['mimir'] !== 'control' || typeof line['protocol'] !== 'number') {
+  if (line === null || line['mimir'] !== 'control' || typeof line['protocol'] !== 'number')
     return `the first line must be {"mimir":"control","protocol":${PROTOCOL}}`;
-  }
   if (line['protocol'] !== PROTOCOL) return otherVersion('you', line['protocol']);
   const { client } = line;
   if (client === undefined) return { mimir: 'control', protocol: PROTOCOL };

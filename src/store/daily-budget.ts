@@ -156,21 +156,19 @@ interface Opened {
 
 const inodeOf = (file: string): number => lstatSync(file, { throwIfNoEntry: false })?.ino ?? 0;
 
-function statementsOf(database: DatabaseSync) {
-  return {
-    insert: database.prepare('INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?)'),
-    add: database.prepare(
-      `INSERT INTO totals VALUES (?, ?, ?, ?)
+const statementsOf = (database: DatabaseSync) => ({
+  insert: database.prepare('INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?)'),
+  add: database.prepare(
+    `INSERT INTO totals VALUES (?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens, micro = micro + excluded.micro`,
-    ),
-    find: database.prepare('SELECT day, model, tokens, micro FROM calls WHERE session = ? AND call = ?'),
-    update: database.prepare('UPDATE calls SET tokens = ?, micro = ? WHERE session = ? AND call = ?'),
-    totals: database.prepare('SELECT model, tokens, micro FROM totals WHERE day = ?'),
-    last: database.prepare('SELECT max(day) AS day FROM totals'),
-    knownLog: database.prepare('SELECT upto FROM logs WHERE name = ? AND day = ?'),
-    keepLog: database.prepare('INSERT OR REPLACE INTO logs VALUES (?, ?, ?)'),
-  };
-}
+  ),
+  find: database.prepare('SELECT day, model, tokens, micro FROM calls WHERE session = ? AND call = ?'),
+  update: database.prepare('UPDATE calls SET tokens = ?, micro = ? WHERE session = ? AND call = ?'),
+  totals: database.prepare('SELECT model, tokens, micro FROM totals WHERE day = ?'),
+  last: database.prepare('SELECT max(day) AS day FROM totals'),
+  knownLog: database.prepare('SELECT upto FROM logs WHERE name = ? AND day = ?'),
+  keepLog: database.prepare('INSERT OR REPLACE INTO logs VALUES (?, ?, ?)'),
+});
 
 const matcherOf = ({ model }: DayLimit): ((id: ModelId) => boolean) =>
   model === null ? () => true : (id) => entryHolds({ pattern: model }, id);
@@ -278,8 +276,8 @@ interface LogOfDay {
 
 /** The calls since `from`, of each log that has changed since. `known` returns the row up to which the caller has read a log. An unreadable log is
  * skipped; the commands that use it report it. */
-function logsSince(stateDir: string, from: Millis, known: (name: string) => number | undefined): readonly LogOfDay[] {
-  return tried(() => readdirSync(join(stateDir, 'projects')).toSorted(), []).flatMap((name): readonly LogOfDay[] => {
+const logsSince = (stateDir: string, from: Millis, known: (name: string) => number | undefined): readonly LogOfDay[] =>
+  tried(() => readdirSync(join(stateDir, 'projects')).toSorted(), []).flatMap((name): readonly LogOfDay[] => {
     const file = join(stateDir, 'projects', name, 'log.db');
     if (!hasChanged(file, from)) return [];
     try {
@@ -290,7 +288,6 @@ function logsSince(stateDir: string, from: Millis, known: (name: string) => numb
       throw error;
     }
   });
-}
 
 const logSince = (file: string, from: string, known: number | undefined): Omit<LogOfDay, 'name'> | null =>
   readFrom(file, (database) => {

@@ -30,24 +30,21 @@ const TABLES = `
 `;
 
 /** Opens the existing `file` for writing. Throws `LogFault`. */
-export function openToWrite(file: string, patience: number = PATIENCE): DatabaseSync {
-  return inWords(file, () => {
+export const openToWrite = (file: string, patience: number = PATIENCE): DatabaseSync =>
+  inWords(file, () => {
     const database = new DatabaseSync(file, { timeout: patience });
     return orClose(database, () => {
       // When two processes open a new database, both switch it to WAL, for which SQLite does not wait.
       untilFree(() => database.exec('PRAGMA journal_mode = WAL'));
       database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
-      if (formOf(database, file) < FORM) {
-        transactionsIn(database).onDisk(() => database.exec(TABLES));
-      }
+      if (formOf(database, file) < FORM) transactionsIn(database).onDisk(() => database.exec(TABLES));
       return database;
     });
   });
-}
 
 /** Opens the existing `file` for reading, even without write permission; null if it is empty. Throws `LogFault`. */
-export function openToRead(file: string): DatabaseSync | null {
-  return inWords(file, () => {
+export const openToRead = (file: string): DatabaseSync | null =>
+  inWords(file, () => {
     try {
       return openAt(file, file);
     } catch (error) {
@@ -57,7 +54,6 @@ export function openToRead(file: string): DatabaseSync | null {
       return openAt(`file:${file.split('/').map(encodeURIComponent).join('/')}?immutable=1`, file);
     }
   });
-}
 
 function openAt(place: string, file: string): DatabaseSync | null {
   const database = new DatabaseSync(place, { readOnly: true, timeout: PATIENCE });
@@ -270,11 +266,10 @@ function create(file: string): void {
 
 function keepPrivate(path: string, mode: number): void {
   const found = lstatSync(path);
-  if (found.isSymbolicLink()) {
+  if (found.isSymbolicLink())
     throw new LogFault(
       `${path} is a symbolic link: replace it with a folder of your own, or set XDG_STATE_HOME to another`,
     );
-  }
   checkOwner(path, found.uid);
   if ((found.mode & 0o077) !== 0) chmodSync(path, mode);
 }

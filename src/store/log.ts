@@ -313,9 +313,8 @@ function claimsIn(database: DatabaseSync): Pick<Log, 'claim' | 'release'> {
     claim: (session) =>
       onDisk(() => {
         const other = holder(session);
-        if (other !== null && other.pid !== own.pid && isAlive(other)) {
+        if (other !== null && other.pid !== own.pid && isAlive(other))
           return { ok: false, holder: `process ${other.pid} is writing session ${session}` };
-        }
         put.run(session, own.pid, own.started, own.boot);
         return { ok: true };
       }),

@@ -15,25 +15,23 @@ const TABLE = `
 `;
 
 /** The message store of a project, created with the first message; reading creates nothing. All operations throw `LogFault` on SQLite errors. */
-export function openMessageStore(place: Place): MessageStore {
-  return {
-    put: (session, { id, to, text, delivery, at }) => {
-      writing(place, (database) => {
-        database
-          .prepare('INSERT INTO letters (session, id, recipient, text, delivery, at) VALUES (?, ?, ?, ?, ?, ?)')
-          .run(session, id, to, JSON.stringify(text), delivery, at);
-      });
-    },
-    waiting: (session) => reading(place, session),
-    taken: (session, ids) => {
-      if (ids.length === 0) return;
-      writing(place, (database) => {
-        const drop = database.prepare('DELETE FROM letters WHERE session = ? AND id = ?');
-        for (const id of ids) drop.run(session, id);
-      });
-    },
-  };
-}
+export const openMessageStore = (place: Place): MessageStore => ({
+  put: (session, { id, to, text, delivery, at }) => {
+    writing(place, (database) => {
+      database
+        .prepare('INSERT INTO letters (session, id, recipient, text, delivery, at) VALUES (?, ?, ?, ?, ?, ?)')
+        .run(session, id, to, JSON.stringify(text), delivery, at);
+    });
+  },
+  waiting: (session) => reading(place, session),
+  taken: (session, ids) => {
+    if (ids.length === 0) return;
+    writing(place, (database) => {
+      const drop = database.prepare('DELETE FROM letters WHERE session = ? AND id = ?');
+      for (const id of ids) drop.run(session, id);
+    });
+  },
+});
 
 function writing(place: Place, act: (database: DatabaseSync) => void): void {
   writeTo(prepare(place), (database) => {

@@ -33,9 +33,7 @@ export async function openFile(root: Root, given: string): Promise<Result<OpenFi
   const opened = await openInside(root, name.value, constants.O_RDONLY);
   if (!opened.ok) return opened;
   const stat = await opened.value.stat();
-  if (stat.isFile()) {
-    return ok({ handle: opened.value, name: name.value, size: stat.size });
-  }
+  if (stat.isFile()) return ok({ handle: opened.value, name: name.value, size: stat.size });
   await opened.value.close();
   return fail(stat.isDirectory() ? `${given}: is a folder; list it` : `${given}: not a regular file`);
 }
@@ -91,12 +89,11 @@ export function realName(root: Root, name: string, access: 'read' | 'write'): Re
 }
 
 /** True if anything with this name is inside the root, even a broken link. */
-export async function exists(root: Root, name: string): Promise<boolean> {
-  return lstat(path.join(root.path, name)).then(
+export const exists = async (root: Root, name: string): Promise<boolean> =>
+  lstat(path.join(root.path, name)).then(
     () => true,
     (error: unknown) => codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR',
   );
-}
 
 async function openInside(root: Root, name: string, flags: number): Promise<Result<FileHandle, string>> {
   const real = realName(root, name, 'read');

@@ -115,11 +115,10 @@ export function findAgentFile(
   const files = agentFiles(agentFolders(project));
   const [one, ...others] = files.filter((file) => file.name === name);
   if (one !== undefined && others.length === 0) return ok(one);
-  if (one !== undefined) {
+  if (one !== undefined)
     return fail(
       `${name} has several files: ${[one, ...others].map(({ shown }) => shown).join(', ')}; delete one by hand`,
     );
-  }
   const role = config?.roles.find((each) => each.name === name);
   if (role !== undefined) return fail(`${name}: ${whyKept(name, role.source)}`);
   const agentsByConfig = files.map((file) => file.name);
@@ -150,13 +149,10 @@ function makeFolder(folder: string): string | null {
   }
 }
 
-function linkAbove(root: string): string | null {
-  return (
-    ['.mimir', '.mimir/agents'].find(
-      (part) => lstatSync(join(root, part), { throwIfNoEntry: false })?.isSymbolicLink() === true,
-    ) ?? null
-  );
-}
+const linkAbove = (root: string): string | null =>
+  ['.mimir', '.mimir/agents'].find(
+    (part) => lstatSync(join(root, part), { throwIfNoEntry: false })?.isSymbolicLink() === true,
+  ) ?? null;
 
 /** As `listAgents`, computed once per configuration, because the screen asks for it in every frame. */
 export const agentsOf = memoize((_: ProjectPlace, config: Loaded) => [config], listAgents);

@@ -82,16 +82,14 @@ function withdrawAnswered(notifier: outside.Notifier, { type }: MimirEvent, stat
 }
 
 type OfAll = 'project' | 'time';
-function noticeOf({ is, who, words, agent }: views.NoticeEvent, state: RunState): Omit<outside.Notice, OfAll> {
-  return {
-    is,
-    session: state.session ?? '',
-    agent: agent === null ? [] : pathOf(state, agent),
-    role: agent === null ? null : (state.agents.get(agent)?.role ?? null),
-    text: `${who} ${words}`,
-    cost: views.runSpending(state).cost,
-  };
-}
+const noticeOf = ({ is, who, words, agent }: views.NoticeEvent, state: RunState): Omit<outside.Notice, OfAll> => ({
+  is,
+  session: state.session ?? '',
+  agent: agent === null ? [] : pathOf(state, agent),
+  role: agent === null ? null : (state.agents.get(agent)?.role ?? null),
+  text: `${who} ${words}`,
+  cost: views.runSpending(state).cost,
+});
 
 function pathOf(state: RunState, agent: AgentId): readonly string[] {
   const parent = agent === ROOT ? null : parentOf(agent);

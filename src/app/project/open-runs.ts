@@ -82,8 +82,7 @@ const withModeLimit = (rules: Rules, most: Rules['maxMode'] | null): Rules =>
 function rulesFor(rules: Rules, sandbox: ToolPort['sandbox']): Rules {
   if (process.getuid?.() !== 0 || sandbox.is !== 'none') return rules;
   const from = builtIn('no mode yolo for the user root without a sandbox');
-  if (rules.mode === 'yolo') {
+  if (rules.mode === 'yolo')
     throw new Exit(EXIT.refused, `${from.rule}\n  run Mimir as an ordinary user, or use --mode confirm`);
-  }
   return isLooser(rules.maxMode.value, 'confirm') ? { ...rules, maxMode: { value: 'confirm', from } } : rules;
 }

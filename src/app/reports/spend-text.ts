@@ -48,24 +48,22 @@ function addUncertain(a: Uncertain | undefined, b: Uncertain | undefined): Pick<
   return uncertain === undefined ? {} : { uncertain };
 }
 
-function sum(a: Spent, b: Spent): Spent {
-  return {
-    usage: addUsage(a.usage, b.usage),
-    cost: plus(a.cost, b.cost),
-    priced: a.priced && b.priced,
-    ...(a.estimated === true || b.estimated === true ? { estimated: true } : {}),
-    calls: a.calls + b.calls,
-    lost: {
-      calls: a.lost.calls + b.lost.calls,
-      usage: addUsage(a.lost.usage, b.lost.usage),
-      cost: plus(a.lost.cost, b.lost.cost),
-    },
-    retries: a.retries + b.retries,
-    fallbacks: a.fallbacks + b.fallbacks,
-    compactions: a.compactions + b.compactions,
-    ...addUncertain(a.uncertain, b.uncertain),
-  };
-}
+const sum = (a: Spent, b: Spent): Spent => ({
+  usage: addUsage(a.usage, b.usage),
+  cost: plus(a.cost, b.cost),
+  priced: a.priced && b.priced,
+  ...(a.estimated === true || b.estimated === true ? { estimated: true } : {}),
+  calls: a.calls + b.calls,
+  lost: {
+    calls: a.lost.calls + b.lost.calls,
+    usage: addUsage(a.lost.usage, b.lost.usage),
+    cost: plus(a.lost.cost, b.lost.cost),
+  },
+  retries: a.retries + b.retries,
+  fallbacks: a.fallbacks + b.fallbacks,
+  compactions: a.compactions + b.compactions,
+  ...addUncertain(a.uncertain, b.uncertain),
+});
 
 const plus = (a: Usd, b: Usd): Usd => fromMicro(toMicro(a) + toMicro(b));
 

@@ -109,9 +109,8 @@ export const trustOf = (project: ProjectPlace, listed: readonly string[], diff?:
   trustQuestion(project.root, project.places, { listed, own: isOwn(project), ...(diff === undefined ? {} : { diff }) });
 
 /** Trusts the content with this digest. The configuration has to be loaded again afterwards. */
-export function trustNow(project: ProjectPlace, digest: string): Result<void, string> {
-  return giveTrust(project.root, project.places, digest, { own: isOwn(project) });
-}
+export const trustNow = (project: ProjectPlace, digest: string): Result<void, string> =>
+  giveTrust(project.root, project.places, digest, { own: isOwn(project) });
 
 /** One line about the trust in the project; empty if nothing needs trust. */
 export function trustLine({ state, problem }: Pick<ProjectTrust, 'state' | 'problem'>): string {
@@ -160,9 +159,8 @@ function numberFrom(args: Arguments, flag: string, { whole }: { readonly whole: 
   const text = args.get(flag);
   if (text === undefined) return undefined;
   const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(number) || (whole && !Number.isSafeInteger(number))) {
+  if (!Number.isFinite(number) || (whole && !Number.isSafeInteger(number)))
     throw invalidFlag(flag, text, whole ? 'a whole number of 0 or more' : 'an amount such as 2.50');
-  }
   return number;
 }
 
@@ -179,12 +177,11 @@ export function allowFrom(args: Arguments): Permissions | undefined {
   return Object.fromEntries(chosen.map((what) => [what, 'allow']));
 }
 
-export function roleModelsFrom(args: Arguments): ReadonlyMap<string, string> {
-  return new Map(
+export const roleModelsFrom = (args: Arguments): ReadonlyMap<string, string> =>
+  new Map(
     args.all('role-model').map((text): [string, string] => {
       const cut = text.indexOf('=');
       if (cut < 1 || cut === text.length - 1) throw invalidFlag('role-model', text, 'role=model, such as oracle=o3');
       return [text.slice(0, cut), text.slice(cut + 1)];
     }),
   );
-}

@@ -21,9 +21,8 @@ function verify(project: ProjectPlace, session: string | undefined, args: Argume
   // A damaged session may not be listed, so its name is searched in the records.
   const wanted = (name: string): boolean => session === undefined || name.startsWith(session);
   const found = exitOnFault(() => verifyLog(storeOf(project), wanted));
-  if (session !== undefined && found.sessions === 0 && found.faults.length === 0) {
+  if (session !== undefined && found.sessions === 0 && found.faults.length === 0)
     throw wrongUse(`this project has no session "${session}"\n  \`mimir sessions\` lists them`);
-  }
   if (args.has('json')) io.json(found);
   else {
     for (const fault of found.faults) io.complain(faultLine(fault));

@@ -137,12 +137,11 @@ async function sandbox(project: ProjectPlace, config: Loaded | null, tried: Trie
     return fine('sandbox', `${name} works: commands have no network and cannot write .git`);
   }
   const required = config?.rules.sandboxRequired;
-  if (required?.value === true) {
+  if (required?.value === true)
     return problem(
       'sandbox',
       `none (${box.because}), and policy allows no command without one: ${reasonText(required.from)}`,
     );
-  }
   return note(
     'sandbox',
     `none (${box.because}): every command needs approval and is marked UNSANDBOXED. An approved command has all your permissions and can control your runs. Roles without "write" have no shell`,

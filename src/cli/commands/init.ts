@@ -25,9 +25,8 @@ export const initVerb = command('init', (args, io) => {
 
 /** Trusts what was just written; earlier files of others stay untrusted. */
 function trusted(project: ProjectPlace, before: ProjectTrust): readonly string[] {
-  if (before.problem !== null || before.state === 'new' || before.state === 'changed') {
+  if (before.problem !== null || before.state === 'new' || before.state === 'changed')
     return ['The project has more settings that are not trusted yet: `mimir trust` shows them.'];
-  }
   const given = trustNow(project, trustOf(project, []).digest);
   return given.ok ? [] : [`It is not recorded as trusted: ${given.fault}`];
 }

@@ -26,9 +26,8 @@ const QUESTIONS = ['model', 'tool', 'path', 'command', 'role'] as const;
 export async function explainPolicy(args: Arguments, io: Io): Promise<number> {
   const asked = QUESTIONS.filter((name) => args.has(name));
   const [question, ...more] = asked.length > 1 ? asked.filter((name) => name !== 'role') : asked;
-  if (question === undefined || more.length > 0) {
+  if (question === undefined || more.length > 0)
     throw wrongUse(`one question at a time: ${QUESTIONS.map((name) => `--${name}`).join(', ')}`);
-  }
   const asker = askerOf(args, io, question !== 'role');
   const explained = await explain(question, args.get(question) ?? '', asker);
   const as = asWords(question, asker);

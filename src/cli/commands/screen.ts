@@ -10,9 +10,8 @@ export const screenVerb = command('mimir', async (args, io) => {
   if (!isScreen(args, io)) await (await import('./trust.ts')).askTrust(project, args, io);
   const opened = await openProject(args, io, project);
   if (io.terminal) return openSession(args, io, opened, task.trim() === '' ? null : { start: task });
-  if (task.trim() === '') {
+  if (task.trim() === '')
     throw wrongUse('missing argument: task (there is no terminal to ask for it)\n  mimir run "<task>"');
-  }
   const { carry } = await import('./run.ts');
   return carry(opened, args, io, { session: newSession(), task, plan: null });
 });

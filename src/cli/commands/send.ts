@@ -8,9 +8,8 @@ import { BY_DELIVERY, sentWords, sessionVerb, targetOf } from '../sessions/targe
 export const sendVerb = sessionVerb('send', (args, io) => {
   const delivery = deliveryOf(args);
   const [word, text] = args.words;
-  if (word === undefined || text === undefined || text.trim() === '') {
+  if (word === undefined || text === undefined || text.trim() === '')
     throw wrongUse('send needs an ID and a text\n  mimir send ID "<text>"; `mimir all` lists the sessions');
-  }
   return async (client) => {
     const target = await targetOf(client, word);
     if (client.as === null) {

@@ -65,9 +65,8 @@ async function childIn(client: SessionClient, run: SessionId, agent: AgentId | u
 function withFolder(wish: SpawnRequest, root: string, io: Pick<Io, 'where'>): SpawnRequest {
   if (wish.workingDir === null) return wish;
   const folder = relative(root, resolve(io.where(), wish.workingDir));
-  if (folder === '..' || folder.startsWith('../')) {
+  if (folder === '..' || folder.startsWith('../'))
     throw wrongUse(`--working-dir ${wish.workingDir} is outside the project ${root}\n  use a folder in the project`);
-  }
   return { ...wish, workingDir: folder === '' ? '.' : folder };
 }
 

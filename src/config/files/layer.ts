@@ -61,30 +61,27 @@ export function judgeLayer(
   return ok(trusted ? withoutYolo(file, checked.value) : withoutPreferences(file, checked.value));
 }
 
-function layerOf(name: LayerName, file: string, tree: Tree, settings: Settings): Layer {
-  return {
-    name,
-    file,
-    settings,
-    reason: (path) => {
-      const list = path.filter((part) => typeof part === 'string');
-      const rule = `${list.join('.')}: ${words(valueAt(settings, list))}`;
-      return name === 'default' ? builtIn(rule) : { rule, layer: name, file, line: placeOf(tree, path).line };
-    },
-    fault: (path, problem, remedy) => faultAt(file, tree, path, problem, remedy),
-  };
-}
+const layerOf = (name: LayerName, file: string, tree: Tree, settings: Settings): Layer => ({
+  name,
+  file,
+  settings,
+  reason: (path) => {
+    const list = path.filter((part) => typeof part === 'string');
+    const rule = `${list.join('.')}: ${words(valueAt(settings, list))}`;
+    return name === 'default' ? builtIn(rule) : { rule, layer: name, file, line: placeOf(tree, path).line };
+  },
+  fault: (path, problem, remedy) => faultAt(file, tree, path, problem, remedy),
+});
 
 /** A value as YAML on one line: `[haiku-4.5, o3]`. */
 export function words(value: unknown): string {
   if (Array.isArray(value)) return cut(`[${value.map((each) => words(each)).join(', ')}]`);
-  if (typeof value === 'object' && value !== null) {
+  if (typeof value === 'object' && value !== null)
     return cut(
       `{${Object.entries(value)
         .map(([key, each]) => `${key}: ${words(each)}`)
         .join(', ')}}`,
     );
-  }
   return typeof value === 'string' ? value : shown(value);
 }
 const cut = (text: string): string => (text.length > 100 ? `${text.slice(0, 99)}…` : text);
@@ -282,12 +279,11 @@ export function baseUrlProblem(baseUrl: string): FaultWords | null {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol))
     return { problem: 'is not an http or https address', remedy: ADDRESS };
-  if (url.username !== '' || url.password !== '') {
+  if (url.username !== '' || url.password !== '')
     return {
       problem: 'contains a user name or password, which would be visible wherever the address is shown',
       remedy: 'remove it, and name the environment variable with the key in apiKeyEnv',
     };
-  }
   if (url.search !== '' || url.hash !== '') return { problem: 'has a query or a fragment', remedy: ADDRESS };
   return null;
 }

@@ -112,9 +112,13 @@ export interface ConfigFault extends FaultWords {
 }
 
 /** A fault of the file as a whole. */
-export function fileFault(file: string, problem: string, remedy: string): ConfigFault {
-  return { file, line: null, column: null, problem, remedy };
-}
+export const fileFault = (file: string, problem: string, remedy: string): ConfigFault => ({
+  file,
+  line: null,
+  column: null,
+  problem,
+  remedy,
+});
 
 export const NO_PERMISSION = 'cannot be read: no permission';
 export const OTHER_NAME = 'is not read under this name';

@@ -71,13 +71,12 @@ function parsed(text: string): Tree {
   const problem = document?.errors[0] ?? second?.errors[0];
   if (problem !== undefined)
     throw new Unfit(placeIn(lines, problem.pos[0]), inWords(problem.message), 'fix the YAML here');
-  if (second !== undefined) {
+  if (second !== undefined)
     throw new Unfit(
       placeIn(lines, second.range[0]),
       'a second document starts here',
       'keep one document, without "---"',
     );
-  }
   const root = document?.contents ?? null;
   return root === null ? { is: 'map', at: { line: 1, column: 1 }, entries: [] } : treeOf(root, { lines, keys: 0 }, 0);
 }
@@ -220,9 +219,12 @@ export function placeOf(tree: Tree, path: Path): Place {
 }
 
 /** A fault at a path of the file. */
-export function faultAt(file: string, tree: Tree, path: Path, problem: string, remedy: string): ConfigFault {
-  return { file, ...placeOf(tree, path), problem, remedy };
-}
+export const faultAt = (file: string, tree: Tree, path: Path, problem: string, remedy: string): ConfigFault => ({
+  file,
+  ...placeOf(tree, path),
+  problem,
+  remedy,
+});
 
 function below(tree: Tree, part: string | number): { readonly at: Place; readonly value: Tree } | undefined {
   if (tree.is === 'map') return tree.entries.find(({ key }) => key === part);

@@ -77,14 +77,13 @@ function policyFiles(root: string): Result<readonly string[], readonly texts.Con
 
 /** Files beside the policy that look like one but are not read: backups of editors and packages (`policy.yml.bak`), hidden files. Empty if a
  * folder cannot be listed; `readManaged` reports that. */
-export function passedOver(root: string): readonly string[] {
-  return [root, path.join(root, 'policy.d')].flatMap((folder) => {
+export const passedOver = (root: string): readonly string[] =>
+  [root, path.join(root, 'policy.d')].flatMap((folder) => {
     const names = tried(() => readdirSync(folder), []).filter(
       (name) => /\.ya?ml/i.test(name) && (name.startsWith('.') || !LIKE_YAML.test(name)),
     );
     return names.sort().map((name) => path.join(folder, name));
   });
-}
 
 /** A policy under another name would have no effect without anybody noticing. */
 const LIKE_YAML = /\.ya?ml$/i;
@@ -181,12 +180,11 @@ function statusOf(part: string): Result<Stats, texts.FaultWords> {
 
 /** For a link only the owner matters, since its mode has no meaning. */
 function unfit(part: string, { uid, mode }: Stats): texts.FaultWords | null {
-  if (uid === OVERFLOW) {
+  if (uid === OVERFLOW)
     return {
       problem: `${part} belongs to user ${OVERFLOW}, which in a user namespace can be any unknown user: its owner cannot be verified as root`,
       remedy: 'start Mimir outside the container or namespace, or map root into it',
     };
-  }
   if (uid !== 0)
     return { problem: `${part} belongs to user ${uid}, not to root`, remedy: `run: chown root:root ${part}` };
   if ((mode & 0o170000) === 0o120000 || (mode & 0o022) === 0) return null;

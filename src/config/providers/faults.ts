@@ -40,12 +40,12 @@ function protocolFaults(layer: Layer, name: string, { kind, protocol }: Provider
   return [layer.fault(['providers', name, 'protocol'], problem, 'remove it')];
 }
 
-function modelFaults(
+const modelFaults = (
   layer: Layer,
   name: string,
   { models = [], prices, windows, answersAs }: ProviderEntry,
-): readonly ConfigFault[] {
-  return Object.entries({ prices, windows, answersAs }).flatMap(([section, map]) =>
+): readonly ConfigFault[] =>
+  Object.entries({ prices, windows, answersAs }).flatMap(([section, map]) =>
     Object.keys(map ?? {})
       .filter((model) => wireNameOf(name, model, models) === null)
       .map((model) => {
@@ -53,7 +53,6 @@ function modelFaults(
         return layer.fault(['providers', name, section, model], problem, `add it to providers.${name}.models`);
       }),
   );
-}
 
 /** Faults of addresses in the environment, by the name of their variable. */
 export const environmentFaults = (env: Environment): readonly ConfigFault[] =>

@@ -86,7 +86,7 @@ function roleOf(
   const at: FaultAt = (key, problem, remedy) => faultAt(given.file, tree, [key], problem, remedy);
   const written = front.name ?? given.stem;
   const name = RoleName.safeParse(written);
-  if (!name.success) {
+  if (!name.success)
     return fail([
       at(
         'name',
@@ -94,7 +94,6 @@ function roleOf(
         'use up to 40 letters, digits, "_" or "-", starting with a letter',
       ),
     ]);
-  }
   const prompt = (front.prompt ?? body).trim();
   if (prompt === '')
     return fail([fileFault(given.file, 'has no prompt', 'write the instructions of the role below the front matter')]);

@@ -125,11 +125,10 @@ function nothingLeft(
 ): readonly ConfigFault[] {
   const path = ['enforcement', 'allowedModels'];
   const empty = naming.filter((_, index) => allowed[index]?.length === 0);
-  if (empty.length > 0) {
+  if (empty.length > 0)
     return empty.map((layer) =>
       layer.fault(path, 'allowedModels is empty, so no model may be used', 'name at least one, or remove the key'),
     );
-  }
   const left = knownIds(own).filter(
     (id) =>
       allowed.every((list) => list.some((entry) => entryAllows(entry, id))) &&

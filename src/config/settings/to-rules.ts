@@ -107,12 +107,11 @@ function permissionRules<T>(said: (what: Permitted) => T | undefined): { readonl
   return Object.keys(all).length === 0 ? undefined : all;
 }
 
-function disabledRoles(values: Values): Rules['disabledRoles'] {
-  return [...values].flatMap(([name, { value, from }]) => {
+const disabledRoles = (values: Values): Rules['disabledRoles'] =>
+  [...values].flatMap(([name, { value, from }]) => {
     const [, role] = /^agentOrchestration\.roles\.([^.]+)\.enabled$/.exec(name) ?? [];
     return role !== undefined && value === false ? [{ role, from }] : [];
   });
-}
 
 /** The chosen mode, never looser than the maximum. */
 function modeInForce(values: Values): Mode {
@@ -298,8 +297,8 @@ export const boxFaults = (layer: Layer): readonly ConfigFault[] =>
 
 type PathKey = 'denyRead' | 'denyWrite' | 'allowWrite' | 'allowRead';
 
-function pathFaults(layer: Layer, key: PathKey): readonly ConfigFault[] {
-  return (layer.settings.sandbox?.fs?.[key] ?? []).flatMap((written, index) => {
+const pathFaults = (layer: Layer, key: PathKey): readonly ConfigFault[] =>
+  (layer.settings.sandbox?.fs?.[key] ?? []).flatMap((written, index) => {
     const fault = (problem: string, remedy: string): readonly ConfigFault[] => [
       layer.fault(['sandbox', 'fs', key, index], `${key} names "${written}", ${problem}`, remedy),
     ];
@@ -309,7 +308,6 @@ function pathFaults(layer: Layer, key: PathKey): readonly ConfigFault[] {
       ? fault('which is outside the project', 'name a path inside it')
       : [];
   });
-}
 
 /** Files in the project are readable anyway; folders with credentials must not become readable. */
 function openFault(

@@ -135,11 +135,10 @@ export function fillTemplate(
   values: Readonly<Record<string, string>>,
 ): Result<Filled, string> {
   const unknown = Object.keys(values).filter((name) => !info.arguments.some((known) => known.name === name));
-  if (unknown.length > 0) {
+  if (unknown.length > 0)
     return fail(
       `${info.name} has no argument ${unknown.map((name) => `"${name}"`).join(', ')}; ${argumentWords(info)}`,
     );
-  }
   // A map, because a typed name could be that of an inherited property.
   const given = new Map(Object.entries(values));
   const all = new Map(info.arguments.map((one) => [one.name, given.get(one.name) || one.default]));

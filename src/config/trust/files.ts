@@ -84,14 +84,13 @@ function walk(root: string, folder: string, depth: number, names: string[]): voi
   }
 }
 
-function readOne(root: string, file: string, left: number): TrustFile {
-  return withOpen(path.join(root, file), 'refuse', (descriptor, status) => {
+const readOne = (root: string, file: string, left: number): TrustFile =>
+  withOpen(path.join(root, file), 'refuse', (descriptor, status) => {
     if (!status.isFile()) throw new Refused(`${file} is not a regular file: remove it`);
     if (status.size > left) throw new Refused(`${file} is too large: the limit for all files together is 4 MiB`);
     const bytes = readUpTo(descriptor, status.size + 1);
     return { file, bytes: bytes.length, digest: jsonDigest(bytes.toString('base64')), text: textOf(bytes) };
   });
-}
 
 function textOf(bytes: Buffer): string | null {
   if (bytes.length > MOST_TEXT) return null;

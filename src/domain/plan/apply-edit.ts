@@ -254,11 +254,10 @@ function move(plan: SoundPlan, task: PlanTask, by: 1 | -1): Result<reshape.Draft
   const other = plan.tasks[from + by];
   if (other === undefined) return fail(`${reshape.named(plan, task.id)} is already ${by === 1 ? 'last' : 'first'}`);
   const [first, second] = by === 1 ? [task, other] : [other, task];
-  if (second.dependsOn.includes(first.id)) {
+  if (second.dependsOn.includes(first.id))
     return fail(
       `${reshape.named(plan, second.id)} depends on ${reshape.named(plan, first.id)}, so it cannot come first`,
     );
-  }
   const drafts = [...reshape.draftsOf(plan)];
   const [a, b] = [drafts[from], drafts[from + by]];
   if (a && b) [drafts[from], drafts[from + by]] = [b, a];
@@ -327,12 +326,11 @@ const besideIt = (draft: reshape.Draft, edit: PlanEdit): reshape.Draft =>
     : draft;
 
 /** The `writes` to keep under another role; none where a person did not choose them. */
-function chosenWrites(
+const chosenWrites = (
   { writes }: PlanTask,
   before: Parameters<typeof writesOf>[1],
-): { readonly writes?: readonly string[] } {
-  return writes.join('\n') === writesOf(undefined, before).join('\n') ? {} : { writes };
-}
+): { readonly writes?: readonly string[] } =>
+  writes.join('\n') === writesOf(undefined, before).join('\n') ? {} : { writes };
 
 function checksEditText(
   { task, checks, attempts }: Extract<PlanEdit, { readonly is: 'checks' }>,

@@ -126,24 +126,22 @@ export function likelyPlan(plan: SoundPlan, choices: Pick<PlanChoices, 'learned'
 }
 
 /** The plan with one end of every range as its estimates, for sums only. */
-function planAt(plan: SoundPlan, ranges: readonly Expected[], end: keyof Range): SoundPlan {
-  return {
-    ...plan,
-    tasks: plan.tasks.map((task, index) => {
-      const range = ranges[index];
-      return range === undefined ? task : taskAt(task, range, end);
-    }),
-    forced: (plan.forced ?? []).map((node) => {
-      const share = end === 'likely' ? 1 : NO_RUNS[end];
-      return {
-        ...node,
-        estimatedTokens: Math.round(node.estimatedTokens * share),
-        estimatedCost: node.estimatedCost === null ? null : rounded(node.estimatedCost * share),
-        estimatedSeconds: Math.round(node.estimatedSeconds * share),
-      };
-    }),
-  };
-}
+const planAt = (plan: SoundPlan, ranges: readonly Expected[], end: keyof Range): SoundPlan => ({
+  ...plan,
+  tasks: plan.tasks.map((task, index) => {
+    const range = ranges[index];
+    return range === undefined ? task : taskAt(task, range, end);
+  }),
+  forced: (plan.forced ?? []).map((node) => {
+    const share = end === 'likely' ? 1 : NO_RUNS[end];
+    return {
+      ...node,
+      estimatedTokens: Math.round(node.estimatedTokens * share),
+      estimatedCost: node.estimatedCost === null ? null : rounded(node.estimatedCost * share),
+      estimatedSeconds: Math.round(node.estimatedSeconds * share),
+    };
+  }),
+});
 
 /** Whether a budget suffices: for the whole range, for the likely use, or probably not. Without a price only tokens count. */
 export function fitOf({ cost, tokens }: Expected, budget: Budget): 'fits' | 'may not fit' | 'does not fit' {

@@ -165,11 +165,10 @@ const namedIn = ({ roles }: AgentSetup, written: string): Role | null =>
 
 /** The folder of the child's commands, relative to the project: as requested, otherwise its parent's. */
 async function folderFor({ options, recorder, parent, wish }: SpawnOrder): Promise<Result<string, string>> {
-  if (wish.workingDir === null) {
+  if (wish.workingDir === null)
     return childRules(options.rules).workingDir === 'specify'
       ? fail('childAgents.workingDir: specify: name its working directory (--working-dir)')
       : ok(events.workingDirOf(recorder.state(), parent));
-  }
   const { tools } = options;
   if (tools.folder === undefined)
     return fail(`${wish.workingDir}: cannot check whether that is a folder of the project`);

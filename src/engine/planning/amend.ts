@@ -388,9 +388,8 @@ const isSame = <T>(a: readonly T[], b: readonly T[]): boolean =>
   missing(a, b).length === 0 && missing(b, a).length === 0;
 
 /** The tasks whose position changed, where only the order differs. */
-function movesIn(look: PlanComparison): readonly PlanChange[] {
-  return look.after.tasks.flatMap(({ id }, at): readonly PlanChange[] => {
+const movesIn = (look: PlanComparison): readonly PlanChange[] =>
+  look.after.tasks.flatMap(({ id }, at): readonly PlanChange[] => {
     if (look.before.tasks[at]?.id === id) return [];
     return [{ is: 'changed', task: id, text: `${nameIn(look, id)}: moved to position ${at + 1}` }];
   });
-}

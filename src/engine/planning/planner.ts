@@ -248,8 +248,8 @@ interface PlanRequest extends Pick<PlanningTask, 'hint' | 'before' | 'choices'> 
   readonly split: boolean;
 }
 
-function planRequest({ task, hint, before, choices, facts, split }: PlanRequest): string {
-  return paragraphs([
+const planRequest = ({ task, hint, before, choices, facts, split }: PlanRequest): string =>
+  paragraphs([
     `# Task\n${task}`,
     hint === '' ? '' : `# The person asked for another plan\n${hint}`,
     before === null ? '' : headOf(`# The previous plan, which was not accepted\n${planText(before)}`, BEFORE_BYTES),
@@ -261,7 +261,6 @@ function planRequest({ task, hint, before, choices, facts, split }: PlanRequest)
     factsText(facts),
     split ? 'Split the task into at least two tasks.' : '',
   ]);
-}
 
 const planText = ({ tasks }: SoundPlan): string =>
   tasks
@@ -321,8 +320,8 @@ function limitsText({ limits }: PlanChoices): string {
   return `# Limits\n${most}${budget.length === 0 ? '' : ` The whole run may use ${budget.join(' and ')}.`}`;
 }
 
-function factsText(facts: RepositoryFacts): string {
-  return paragraphs([
+const factsText = (facts: RepositoryFacts): string =>
+  paragraphs([
     headOf(inert(`# Repository ${plainLine(facts.name, 80)}\n${shapeText(facts)}`), SHARES.shape),
     headOf(inert(foldersText(facts)), SHARES.folders),
     headOf(inert(testsText(facts)), SHARES.tests),
@@ -331,7 +330,6 @@ function factsText(facts: RepositoryFacts): string {
     data('README', facts.readme, SHARES.readme),
     manifestsText(facts),
   ]);
-}
 
 function shapeText({ files, more, bytes, languages, top }: RepositoryFacts): string {
   const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

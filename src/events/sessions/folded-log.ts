@@ -64,12 +64,11 @@ export class FoldedLog {
   }
 }
 
-function stored(block: ToolBlock, seq: number, read: ReadEvent): ToolBlock {
-  return new ReadLater(block, () => {
+const stored = (block: ToolBlock, seq: number, read: ReadEvent): ToolBlock =>
+  new ReadLater(block, () => {
     const event = read(seq);
     return event?.type === 'tool.finished' ? keptOutput(event.output) : UNREAD;
   });
-}
 
 /** The same block with an output that is read on each access. One class for all: thousands of own getters take ten times the memory. */
 export class ReadLater implements ToolBlock {

@@ -292,8 +292,9 @@ const Answer = z.object({
 /**
  * Calls the Bot API; repeats what failed on the way until the run ends, which is said once, and waits as long as the server asks for. Rejects without
  * the token in its words. */
-function apiOf(parts: TelegramParts, closing: AbortSignal): Api {
-  return async (method, body, result, during = NEVER) => {
+const apiOf =
+  (parts: TelegramParts, closing: AbortSignal): Api =>
+  async (method, body, result, during = NEVER) => {
     for (let attempt = 0; ; attempt += 1) {
       const tried = await once(parts, method, body, during);
       if ('value' in tried) return result.parse(tried.value);
@@ -305,7 +306,6 @@ function apiOf(parts: TelegramParts, closing: AbortSignal): Api {
       await parts.world.sleep(Math.min(wait, LONGEST_WAIT), closing);
     }
   };
-}
 
 const NEVER = new AbortController().signal;
 const LONGEST_WAIT = 60_000;

@@ -89,11 +89,8 @@ const urlOf = ({ baseUrl }: ProviderSetup, path: string): string =>
   `${baseUrl.replace(/\/(?:chat\/completions|responses)?\/*$/, '')}${path}`;
 
 /** Models that reason without streaming it may be silent for longer. */
-function timesFor({ silentThinkingMs: ms, idleMs }: ProviderSetup, model: string): Pick<Exchange<unknown>, 'times'> {
-  return ms === undefined || !chat.thinksSilently(model)
-    ? {}
-    : { times: { firstEventMs: ms, idleMs: Math.max(ms, idleMs) } };
-}
+const timesFor = ({ silentThinkingMs: ms, idleMs }: ProviderSetup, model: string): Pick<Exchange<unknown>, 'times'> =>
+  ms === undefined || !chat.thinksSilently(model) ? {} : { times: { firstEventMs: ms, idleMs: Math.max(ms, idleMs) } };
 
 interface Asked {
   readonly request: ModelRequest;
@@ -176,22 +173,20 @@ function wordsFor(
 // A request for OpenAI's Responses API. The server stores nothing: encrypted reasoning is sent back to it unchanged.
 
 /** The body of the request. `model` is the name on the wire; `cacheKey` is the same for all requests of one agent. */
-export function responsesBody(
+export const responsesBody = (
   request: ModelRequest,
   traits: chat.Traits,
   { model, cacheKey }: { readonly model: string; readonly cacheKey: string },
-): Fields {
-  return {
-    ...countedBody(request, traits, model),
-    ...(traits.reasoning === 'none' ? {} : { include: ['reasoning.encrypted_content'] }),
-    ...(traits.cacheKey ? { prompt_cache_key: cacheKey } : {}),
-    ...(request.tools.length > 0 && request.toolChoice === 'none' && traits.noTools ? { tool_choice: 'none' } : {}),
-    max_output_tokens: request.maxOutputTokens,
-    store: false,
-    stream: true,
-    ...(traits.streamOptions ? { stream_options: { include_obfuscation: false } } : {}),
-  };
-}
+): Fields => ({
+  ...countedBody(request, traits, model),
+  ...(traits.reasoning === 'none' ? {} : { include: ['reasoning.encrypted_content'] }),
+  ...(traits.cacheKey ? { prompt_cache_key: cacheKey } : {}),
+  ...(request.tools.length > 0 && request.toolChoice === 'none' && traits.noTools ? { tool_choice: 'none' } : {}),
+  max_output_tokens: request.maxOutputTokens,
+  store: false,
+  stream: true,
+  ...(traits.streamOptions ? { stream_options: { include_obfuscation: false } } : {}),
+});
 
 function countedBody(request: ModelRequest, traits: chat.Traits, model: string): Fields {
   const tools = request.tools.map(({ name, description, schema }) => {

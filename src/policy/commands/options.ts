@@ -38,9 +38,8 @@ export interface Option {
 }
 
 /** The options in `word`, which begins with a dash; otherwise the first that the row does not have. */
-export function optionIn(word: string, row: Options): Option | string {
-  return word.startsWith('--') ? longOption(word, row) : letters(word, row);
-}
+export const optionIn = (word: string, row: Options): Option | string =>
+  word.startsWith('--') ? longOption(word, row) : letters(word, row);
 
 /** The number of words that an option is: its value may be the next one. */
 export const lengthOf = ({ takes, value }: Option): 1 | 2 => (takes !== 'nothing' && value === null ? 2 : 1);

@@ -306,8 +306,8 @@ function effectsOfBuiltin(simple: Simple): readonly Effect[] {
 }
 
 /** `export A=1`, `export 'A=1'`, `declare -n other=A`. */
-function ofDeclaration({ words, texts }: Simple): readonly Effect[] {
-  return words.slice(1).flatMap((word, at): readonly Effect[] => {
+const ofDeclaration = ({ words, texts }: Simple): readonly Effect[] =>
+  words.slice(1).flatMap((word, at): readonly Effect[] => {
     const text = texts[at + 1] ?? '';
     // An assignment in the grammar was judged with its value already.
     if (word === null) return PLAIN_ASSIGNMENT.test(text) ? SETS : [...SETS, doubt(DOUBTS.variable)];
@@ -315,7 +315,6 @@ function ofDeclaration({ words, texts }: Simple): readonly Effect[] {
       return words[0] !== 'export' && /^-\w*n/.test(word) ? [doubt('a variable refers to another')] : [];
     return ofAssigned(word);
   });
-}
 
 const PLAIN_ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
 

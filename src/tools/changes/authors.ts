@@ -174,9 +174,8 @@ async function rangesOf(
   );
 }
 
-function hunksIn(section: string): readonly HunkRange[] {
-  return [...section.matchAll(/^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm)].map(([, a, b = '1', c, d = '1']) => ({
+const hunksIn = (section: string): readonly HunkRange[] =>
+  [...section.matchAll(/^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm)].map(([, a, b = '1', c, d = '1']) => ({
     from: { at: Number(a), lines: Number(b) },
     to: { at: Number(c), lines: Number(d) },
   }));
-}

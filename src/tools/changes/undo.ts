@@ -85,6 +85,5 @@ function withLineEnds(bytes: Buffer, { found, before }: Now): Buffer | string {
 }
 
 /** A file that is there keeps its own unless the mode changes. */
-function modeOf(git: string | undefined, { mode }: FileWithout, before: FileContent | null): number {
-  return permissions(before?.mode ?? 0o644, before !== null && mode === undefined ? undefined : (git ?? '100644'));
-}
+const modeOf = (git: string | undefined, { mode }: FileWithout, before: FileContent | null): number =>
+  permissions(before?.mode ?? 0o644, before !== null && mode === undefined ? undefined : (git ?? '100644'));

@@ -148,9 +148,8 @@ async function plannedEdit(root: Root, seen: Seen, agent: AgentId, input: Input)
   const { name, text, digest } = current.value;
   const expected = input.digest ?? seen.digest(agent, name);
   if (expected === null) return fail(`${name}: read it before you edit it`);
-  if (expected !== digest) {
+  if (expected !== digest)
     return fail(`${name}: has changed since it was read (expected digest ${expected}, now ${digest}); read it again`);
-  }
   const after = replaced(text, input);
   return after.ok ? ok({ name, before: text, after: after.value, expected }) : fail(`${name}: ${after.fault}`);
 }
@@ -176,9 +175,8 @@ function replaced(text: string, { old_text, new_text, all }: Input): Result<stri
 
 /** Names the likely cause of a missing match, so that the model can correct its call. */
 function noMatch(text: string, sought: string): string {
-  if (text.includes('\r\n') && text.replaceAll('\r\n', '\n').includes(sought)) {
+  if (text.includes('\r\n') && text.replaceAll('\r\n', '\n').includes(sought))
     return String.raw`old_text is not in the file: its lines end in \r\n; write \r\n in old_text and new_text`;
-  }
   const first = sought.split('\n').find((line) => line.trim() !== '');
   const loose = first === undefined ? -1 : text.split('\n').findIndex((line) => line.trim() === first.trim());
   if (loose === -1) return 'old_text is not in the file; read it again';

@@ -151,9 +151,8 @@ function partText(file: OpenFile, part: Part, from: number): string {
   if (part.binary) return `${name}: binary file, ${file.size} bytes, ${digest}`;
   if (file.size === 0) return `${name}: empty file, ${digest}`;
   const of = part.total === null ? `a file of ${file.size} bytes` : `${part.total}`;
-  if (part.lines.length === 0) {
+  if (part.lines.length === 0)
     return `${name}: no line ${from}; ${part.total === null ? of : `it has ${plural(part.total, 'line')}`}, ${digest}`;
-  }
   const last = from + part.lines.length - 1;
   const width = String(last).length;
   const numbered = part.lines.map((line, index) => `${String(from + index).padStart(width)}\t${line}`);

@@ -137,9 +137,8 @@ async function lookAt(target: string, shown: string): Promise<Result<Present | n
   try {
     const stat = await opened.value.stat();
     if (!stat.isFile()) return fail(`${shown}: not a regular file`);
-    if (stat.nlink !== 1) {
+    if (stat.nlink !== 1)
       return fail(`${shown}: has ${plural(stat.nlink, 'hard link')}; writing it would also change the others`);
-    }
     if (stat.size > WHOLE_FILE_BYTES) return fail(`${shown}: larger than 10 MiB; change it with a command`);
     const digest = digestOf(await opened.value.readFile());
     return ok({ digest, mode: stat.mode & 0o7777, owner: stat.uid, group: stat.gid });
@@ -149,12 +148,9 @@ async function lookAt(target: string, shown: string): Promise<Result<Present | n
 }
 
 function staleness(shown: string, present: Present | null, expected: string | null): string | null {
-  if (present === null) {
-    return expected === null ? null : `${shown}: no longer exists (expected digest ${expected})`;
-  }
-  if (expected === null) {
+  if (present === null) return expected === null ? null : `${shown}: no longer exists (expected digest ${expected})`;
+  if (expected === null)
     return `${shown}: exists; read it and pass its digest to replace it (digest now: ${present.digest})`;
-  }
   if (expected === present.digest) return null;
   return `${shown}: has changed since it was read (expected digest ${expected}, now ${present.digest}); read it again`;
 }

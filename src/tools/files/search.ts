@@ -118,20 +118,18 @@ async function searchIn(place: Place, input: Input, signal: AbortSignal): Promis
   return searchOutput(shown, matches, end, input);
 }
 
-function argsFor(input: Input, { folder, file }: Place): readonly string[] {
-  return [
-    '--json',
-    ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
-    ...commonFor(folder),
-    ...LIMITS,
-    ...(input.fixed ? ['--fixed-strings'] : []),
-    ...(input.ignore_case ? ['--ignore-case'] : []),
-    `--context=${input.context}`,
-    `--regexp=${input.pattern}`,
-    '--',
-    file === null ? './' : '-',
-  ];
-}
+const argsFor = (input: Input, { folder, file }: Place): readonly string[] => [
+  '--json',
+  ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
+  ...commonFor(folder),
+  ...LIMITS,
+  ...(input.fixed ? ['--fixed-strings'] : []),
+  ...(input.ignore_case ? ['--ignore-case'] : []),
+  `--context=${input.context}`,
+  `--regexp=${input.pattern}`,
+  '--',
+  file === null ? './' : '-',
+];
 
 function foundIn(record: Buffer): Found | null {
   const text = record.toString();
@@ -227,8 +225,8 @@ export const commonFor = ({ hidden }: OpenFolder): readonly string[] => [
 ];
 
 /** Resolves when ripgrep has exited. */
-export function seek(sought: Sought): Promise<SoughtEnd> {
-  return new Promise((resolve) => {
+export const seek = (sought: Sought): Promise<SoughtEnd> =>
+  new Promise((resolve) => {
     const child = spawn(rgPath, [...sought.args], {
       cwd: sought.folder.place,
       env: { LC_ALL: 'C.UTF-8' },
@@ -268,4 +266,3 @@ export function seek(sought: Sought): Promise<SoughtEnd> {
     sought.signal.addEventListener('abort', stop);
     if (sought.signal.aborted) stop();
   });
-}

@@ -124,9 +124,8 @@ function pathspec(root: Root, given: string): Result<string, string> {
   if (!name.ok) return name;
   const refusal = denied(root, name.value, 'read');
   if (refusal !== null) return fail(refusal);
-  if (name.value !== '' && looksBare(path.join(root.path, name.value))) {
+  if (name.value !== '' && looksBare(path.join(root.path, name.value)))
     return fail(`${given}: a separate git repository inside the project; git does not run there`);
-  }
   return ok(name.value === '' ? '.' : name.value);
 }
 

@@ -66,9 +66,8 @@ export function checkRoot(
   const foreign = [state, ...(rules?.own ?? [])].flatMap((own) => ownProblem(real, own))[0];
   if (foreign !== undefined) return fail(`${folder}: ${foreign}; use a project folder`);
   const link = ['.mimir', '.git'].find((name) => isLink(path.join(real, name)));
-  if (link !== undefined) {
+  if (link !== undefined)
     return fail(`${path.join(folder, link)}: is a symbolic link; replace it with a real folder to work here`);
-  }
   return ok({
     path: real,
     identity: identityOf(real),
@@ -146,9 +145,8 @@ function placed(
 }
 
 /** True when `inner` is `outer` or below it; compares whole path components. Both paths are absolute and normal. */
-export function isInside(outer: string, inner: string): boolean {
-  return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
-}
+export const isInside = (outer: string, inner: string): boolean =>
+  inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 
 /** A predicate: is a place in one of these folders? */
 export const isWithin =
@@ -176,9 +174,7 @@ function realOrSame(place: string): string {
   }
 }
 
-export function isLink(file: string): boolean {
-  return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-}
+export const isLink = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 
 /** The git directory of a root at this moment; a link does not count. `root` is a real path. */
 export function gitOf(root: string): GitState {
@@ -264,9 +260,8 @@ export function forbidden(name: string, access: Access): string | null {
   const folder = components.find((component) => PROTECTED_FOLDERS.has(component));
   if (folder !== undefined) return `${name}: ${folder} is protected; agents never write there`;
   const last = components.at(-1) ?? '';
-  if (PROTECTED_FILES.has(last) || last.endsWith('.code-workspace')) {
+  if (PROTECTED_FILES.has(last) || last.endsWith('.code-workspace'))
     return `${name}: start-up files of shells and editors are protected; agents never write them`;
-  }
   return null;
 }
 
@@ -275,14 +270,13 @@ export const isRepositoryName = (name: string): boolean =>
   ['.git', 'git~1', '.mimir', 'mimir~1'].includes(folded(name));
 
 /** One component as lenient file systems compare it; NTFS takes what follows a colon for a stream of the same file. */
-function folded(component: string): string {
-  return component
+const folded = (component: string): string =>
+  component
     .replace(/:.*$/s, '')
     .normalize('NFKC')
     .replaceAll(IGNORABLE, '')
     .toLowerCase()
     .replace(/[. ]+$/, '');
-}
 
 function malformedName(given: string, folder: boolean): string | null {
   if (given === '') return 'the path is empty';

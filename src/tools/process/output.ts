@@ -20,9 +20,8 @@ export const decode = (bytes: Uint8Array, how: { readonly stream?: boolean } = {
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, how);
 
 /** Limits each line to `columns`, then the whole text to `bytes`. */
-export function capOutput(text: string, limits: { readonly bytes?: number; readonly columns?: number } = {}): string {
-  return capText(capLines(text, limits.columns ?? LINE_COLUMNS), limits.bytes ?? RESULT_BYTES);
-}
+export const capOutput = (text: string, limits: { readonly bytes?: number; readonly columns?: number } = {}): string =>
+  capText(capLines(text, limits.columns ?? LINE_COLUMNS), limits.bytes ?? RESULT_BYTES);
 
 /** Cuts long lines and states how much was cut; never splits a surrogate pair. */
 export function capLines(text: string, columns: number): string {
@@ -110,12 +109,11 @@ export class HeadAndTail {
 }
 
 /** A file name on one line: control characters and line separators are escaped. */
-export function shownName(name: string): string {
-  return name.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (char) => {
+export const shownName = (name: string): string =>
+  name.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (char) => {
     if (char === '\n') return String.raw`\n`;
     return `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
   });
-}
 
 function endsInHighSurrogate(text: string, length: number): boolean {
   const last = text.charCodeAt(length - 1);

@@ -109,11 +109,11 @@ export function startTalking(program: Pick<Program, 'file' | 'args' | 'cwd' | 'e
 }
 
 /** Runs a program of the system that starts no others: its output, or what it prints on standard error. */
-export function runBriefly(
+export const runBriefly = (
   { file, args, cwd, env, input = '' }: Pick<Program, 'file' | 'args' | 'cwd' | 'env' | 'input'>,
   timeout = BRIEF_MS,
-): Promise<Result<string, string>> {
-  return new Promise((resolve) => {
+): Promise<Result<string, string>> =>
+  new Promise((resolve) => {
     const options = { cwd, env: { ...env }, timeout, maxBuffer: STREAM_BYTES };
     const child = execFile(file, [...args], options, (error, stdout, stderr) =>
       resolve(error === null ? ok(stdout) : fail(stderr === '' ? error.message : stderr)),
@@ -121,7 +121,6 @@ export function runBriefly(
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });
-}
 
 /** How long such a program may take. */
 const BRIEF_MS = 10_000;
@@ -236,12 +235,11 @@ interface Exit {
   readonly signal: string | null;
 }
 
-function exitOf(child: ChildProcess): Promise<Exit> {
-  return new Promise((resolve) => {
+const exitOf = (child: ChildProcess): Promise<Exit> =>
+  new Promise((resolve) => {
     child.once('exit', (exit, signal) => resolve({ exit, signal }));
     child.once('error', () => resolve({ exit: null, signal: null }));
   });
-}
 
 /** Waits for the exit, the time limit or the stop signal; ends the tree for the latter two. */
 async function untilEnd(
@@ -281,15 +279,14 @@ function collect(
 }
 
 /** The value, or null when it takes longer than `ms`. */
-function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
-  return new Promise((resolve) => {
+const within = <T>(promise: Promise<T>, ms: number): Promise<T | null> =>
+  new Promise((resolve) => {
     const timer = setTimeout(() => resolve(null), ms);
     void promise.then((value) => {
       clearTimeout(timer);
       resolve(value);
     });
   });
-}
 
 // Everything a command started, found and ended: its process group, its descendants, and processes that left both but
 // still carry the call's mark in their environment. Elsewhere than on Linux only the group can be found.

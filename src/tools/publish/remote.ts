@@ -49,12 +49,11 @@ const NO_REMOTE =
 
 type Settings = readonly (readonly [name: string, value: string])[];
 
-function settingsIn(listed: string): Settings {
-  return listed.split('\0').flatMap((entry) => {
+const settingsIn = (listed: string): Settings =>
+  listed.split('\0').flatMap((entry) => {
     const end = entry.indexOf('\n');
     return end === -1 ? [] : [[entry.slice(0, end), entry.slice(end + 1)] as const];
   });
-}
 
 const last = (settings: Settings, key: string): string | undefined => settings.findLast(([name]) => name === key)?.[1];
 

@@ -298,15 +298,13 @@ const OF_ETC =
   'ld.so.cache ld.so.conf ld.so.conf.d alternatives passwd group nsswitch.conf localtime timezone locale.alias magic os-release';
 
 /** What a reading command's sandbox hides in addition, and what it shows of that; empty for other commands. */
-export function systemOnly(
+export const systemOnly = (
   reads: boolean | undefined,
   stateDir: string,
 ): {
   readonly hidden: readonly string[];
   readonly binds: readonly Bind[];
-} {
-  return reads === true ? { hidden: outsideSystem(), binds: keptOfEtc(stateDir) } : { hidden: [], binds: [] };
-}
+} => (reads === true ? { hidden: outsideSystem(), binds: keptOfEtc(stateDir) } : { hidden: [], binds: [] });
 
 function outsideSystem(): readonly string[] {
   const places = fs.readdirSync('/').map((name) => path.join('/', name));

@@ -168,9 +168,8 @@ export async function bubblewrapVersion(root: string): Promise<string | null> {
 const VERSION_MS = 2000;
 
 /** True if only root can change the program and its folder. */
-function isRoots(file: string): boolean {
-  return [lstatSync(file), statSync(path.dirname(file))].every(({ uid, mode }) => uid === 0 && (mode & 0o022) === 0);
-}
+const isRoots = (file: string): boolean =>
+  [lstatSync(file), statSync(path.dirname(file))].every(({ uid, mode }) => uid === 0 && (mode & 0o022) === 0);
 
 // What policy's paths come to in a box: what stays writable, what must stay absent, and what must stay where it is.
 

@@ -314,12 +314,11 @@ const nameOf = (root: string, file: string): string =>
   file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
 
 /** The words of each simple command, quotes taken off; nothing of what only a shell could know. */
-function commandsIn(command: string): readonly (readonly string[])[] {
-  return command
+const commandsIn = (command: string): readonly (readonly string[])[] =>
+  command
     .split(/[;|&\n(){}]+/)
     .map((part) => [...part.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/['"]/g, '')))
     .filter((words) => words.length > 0);
-}
 
 const WRAPPERS: ReadonlySet<string> = new Set(
   'env timeout nohup nice time command exec sudo stdbuf setsid xargs npx bunx'.split(' '),

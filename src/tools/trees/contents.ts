@@ -105,13 +105,11 @@ function batchIn(output: Buffer): ReadonlyMap<string, Buffer> {
   return found;
 }
 
-function objectFile(store: TreeStore, facts: RepositoryFacts, id: string): string {
-  return path.join(store.folder(facts), 'objects', id.slice(0, 2), id.slice(2));
-}
+const objectFile = (store: TreeStore, facts: RepositoryFacts, id: string): string =>
+  path.join(store.folder(facts), 'objects', id.slice(0, 2), id.slice(2));
 
-function readLoose(store: TreeStore, facts: RepositoryFacts, id: string): Buffer | null {
-  return tried(() => {
+const readLoose = (store: TreeStore, facts: RepositoryFacts, id: string): Buffer | null =>
+  tried(() => {
     const object = inflateSync(readFileSync(objectFile(store, facts, id)));
     return object.subarray(object.indexOf(0) + 1);
   }, null);
-}

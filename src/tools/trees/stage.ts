@@ -147,13 +147,11 @@ export function newerLines(entries: readonly TreeEntry[]): string {
   return lines.map((line) => `${line}\0`).join('');
 }
 
-export function inIndex(
+export const inIndex = (
   { store, facts, index, signal, into }: Staging,
   args: readonly string[],
   call: StoreCall = {},
-): Promise<string> {
-  return store.git(facts, args, signal, { ...call, index, ...defined({ into }) });
-}
+): Promise<string> => store.git(facts, args, signal, { ...call, index, ...defined({ into }) });
 
 async function withoutLinks(staging: Staging, links: readonly TreeEntry[]): Promise<string> {
   const names = links.map((link) => link.path);

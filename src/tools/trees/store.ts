@@ -199,13 +199,12 @@ function factsIn(root: Root, directory: string, [where, listed, last, on]: reado
 /** Empty if the command failed. */
 const said = (end: ProgramEnd | undefined): string => (end?.exit === 0 ? end.stdout : '');
 
-function plainSettings(listed: string): readonly Setting[] {
-  return listed.split('\0').flatMap((entry) => {
+const plainSettings = (listed: string): readonly Setting[] =>
+  listed.split('\0').flatMap((entry) => {
     const end = entry.indexOf('\n');
     const name = entry.slice(0, Math.max(end, 0));
     return PLAIN.test(name) ? [[name, entry.slice(end + 1)] as const] : [];
   });
-}
 
 /** Creates the git directory without `git init`, because a template could bring hooks and settings. */
 function prepared(folder: string, format: string): string {

@@ -160,14 +160,14 @@ async function followSteps(
 
 /** Makes a project from what `packTree` has packed, at `folder`, which is replaced: its files as they were, on the same branch, with what was not
  * committed there not committed here. */
-export async function placeProject(
+export const placeProject = async (
   folder: string,
   stateDir: string,
   environment: Environment,
   { commit, head, branch, format, settings, packs }: PackedTree,
   signal: AbortSignal,
-): Promise<Result<void, string>> {
-  return attempted(async () => {
+): Promise<Result<void, string>> =>
+  attempted(async () => {
     fs.rmSync(folder, { recursive: true, force: true });
     fs.mkdirSync(path.join(folder, '.git'), { recursive: true, mode: 0o700 });
     const own = path.join(folder, '.git');
@@ -191,6 +191,5 @@ export async function placeProject(
     await staged.inIndex(staging, ['read-tree', '-u', '--reset', commit]);
     await staged.inIndex(staging, head === null ? ['read-tree', '--empty'] : ['read-tree', '--reset', head]);
   });
-}
 
 const NO_RULES = { denyRead: [], denyWrite: [], allowWrite: [] };

@@ -137,15 +137,14 @@ export function approvalText(plan: SoundPlan, task: PlanTask, mode: Mode): strin
 }
 
 /** The permissions of the plan for a header: `edits allowed`, `edits allowed for #2`; empty if everything asks. */
-export function planAllows(plan: SoundPlan): string {
-  return PERMITTED.flatMap((what) => {
+export const planAllows = (plan: SoundPlan): string =>
+  PERMITTED.flatMap((what) => {
     const places = plan.tasks.flatMap((task, at) =>
       permissionsOf(plan, task)[what] === 'allow' ? [`#${at + 1}`] : [],
     );
     if (places.length === 0) return [];
     return [`${what} allowed${places.length === plan.tasks.length ? '' : ` for ${places.join(' ')}`}`];
   }).join(', ');
-}
 
 type PermissionsEdit = Extract<PlanEdit, { readonly is: 'permissions' }>;
 
@@ -212,9 +211,8 @@ function capText(effort: Effort, choices: PlanChoices | null): readonly string[]
 }
 
 /** The files that a task may change: `the whole project`, `src/**, docs/**` or `nothing`; null if its role cannot write. */
-export function writableText(task: PlanTask, canWrite: boolean): string | null {
-  return canWrite || task.writes.length > 0 ? writesText(task.writes) : null;
-}
+export const writableText = (task: PlanTask, canWrite: boolean): string | null =>
+  canWrite || task.writes.length > 0 ? writesText(task.writes) : null;
 
 /** The order of a task in lines: `after #2 tester: both may change src/**`. */
 export const orderLines = (plan: SoundPlan, task: PlanTask): readonly string[] => [

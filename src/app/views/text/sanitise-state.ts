@@ -11,17 +11,15 @@ export function cleanEvent(event: MimirEvent): MimirEvent {
   return { ...sanitiseData(rest), request: cleanRequest(request) };
 }
 
-function cleanRequest({ exact, options, title, same, ...words }: ApprovalRequest): ApprovalRequest {
-  return {
-    ...sanitiseData(words),
-    title: escapeHidden(title),
-    exact: markHidden(exact),
-    // Options are sent back as answers in the form in which they were shown.
-    options: options.map((option) => escapeHidden(option)),
-    // Only compared, never shown, so different values must stay different.
-    ...(same === undefined ? {} : { same: markHidden(same) }),
-  };
-}
+const cleanRequest = ({ exact, options, title, same, ...words }: ApprovalRequest): ApprovalRequest => ({
+  ...sanitiseData(words),
+  title: escapeHidden(title),
+  exact: markHidden(exact),
+  // Options are sent back as answers in the form in which they were shown.
+  options: options.map((option) => escapeHidden(option)),
+  // Only compared, never shown, so different values must stay different.
+  ...(same === undefined ? {} : { same: markHidden(same) }),
+});
 
 /** The state that results if each of its events is sanitised first. */
 export function cleanState(state: RunState): RunState {

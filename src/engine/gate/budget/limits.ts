@@ -139,13 +139,13 @@ export function estimateWarning(state: events.RunState, agent: AgentId): readonl
 }
 
 /** Warnings for limits of which 80 % are used and that have no warning yet. */
-export function warnings(
+export const warnings = (
   state: events.RunState,
   agent: AgentId,
   now: Millis,
   days: readonly DayLimitNow[] = [],
-): readonly events.EventBody[] {
-  return limitsAbove(state, agent, days).flatMap((limit) =>
+): readonly events.EventBody[] =>
+  limitsAbove(state, agent, days).flatMap((limit) =>
     WHATS.flatMap((what): events.EventBody[] => {
       const { agent: at, scope, budget, day } = limit;
       const most = budget[KEYS[what]] ?? 0;
@@ -163,7 +163,6 @@ export function warnings(
       return [{ type: 'budget.warned', ...warning }];
     }),
   );
-}
 
 /** Why an ended agent could make no call if it were revived: its own limit, an ancestor's or the run's is used up, or
  * was too small for its last step. Null when there is room, or the limit was raised since. */

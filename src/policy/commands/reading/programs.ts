@@ -170,8 +170,9 @@ function execOf(given: readonly Argument[], at: number, scope: Scope): number | 
 }
 
 /** A program that runs another one after its own options. `count`: words between them. `adds`: arguments that it appends. */
-function runner(list: Reader, count: number, adds: readonly Argument[] = []): Judge {
-  return (given, scope) => {
+const runner =
+  (list: Reader, count: number, adds: readonly Argument[] = []): Judge =>
+  (given, scope) => {
     const start = afterOptions(list, given, scope);
     if (typeof start === 'string') return start;
     const skipped = given.slice(start, start + count);
@@ -179,7 +180,6 @@ function runner(list: Reader, count: number, adds: readonly Argument[] = []): Ju
     const run = given.slice(start + count);
     return run.length === 0 && adds.length > 0 ? null : whyProgram([...run, ...adds], scope);
   };
-}
 
 function afterOptions(list: Reader, given: readonly Argument[], scope: Scope): number | string {
   for (let at = 0; ; ) {

@@ -174,17 +174,15 @@ function costLines(agent: AgentState, state: RunState): readonly string[] {
   ];
 }
 
-function reviewLines(agent: AgentState, { verdicts, gates }: RunState): readonly string[] {
-  return [
-    ...verdicts
-      .filter((one) => one.agent === agent.id)
-      .flatMap(({ pass, summary, findings }) => [
-        `Verdict: ${pass ? 'pass' : 'did not pass'}: ${summary}`,
-        ...findings.map((finding) => `- ${finding}`),
-      ]),
-    ...gates.filter((one) => one.agent === agent.id && !one.open).map(({ role, why }) => `Waiting for ${role}: ${why}`),
-  ];
-}
+const reviewLines = (agent: AgentState, { verdicts, gates }: RunState): readonly string[] => [
+  ...verdicts
+    .filter((one) => one.agent === agent.id)
+    .flatMap(({ pass, summary, findings }) => [
+      `Verdict: ${pass ? 'pass' : 'did not pass'}: ${summary}`,
+      ...findings.map((finding) => `- ${finding}`),
+    ]),
+  ...gates.filter((one) => one.agent === agent.id && !one.open).map(({ role, why }) => `Waiting for ${role}: ${why}`),
+];
 
 const LAST = 20;
 

@@ -56,16 +56,14 @@ export function headerLine(
 const badge = (text: string, bg: Ink): Line => [span(` ${text} `, { fg: 'surface', bg, bold: true }), span('  ')];
 
 /** The marks that every screen shows: no language model, no sandbox, and the mode. */
-export function marks(
+export const marks = (
   { provider, sandbox, mode }: { readonly provider: string; readonly sandbox: string; readonly mode: Mode },
   width: number,
-): Line {
-  return [
-    ...(isOffline(provider) ? badge('OFFLINE', 'warn') : []),
-    ...sandboxMark(sandbox, width),
-    ...modeMark(mode, width),
-  ];
-}
+): Line => [
+  ...(isOffline(provider) ? badge('OFFLINE', 'warn') : []),
+  ...sandboxMark(sandbox, width),
+  ...modeMark(mode, width),
+];
 
 /** In a narrow header only the absence of a sandbox is marked. */
 function sandboxMark(sandbox: string, width: number): Line {

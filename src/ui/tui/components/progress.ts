@@ -91,16 +91,13 @@ function held(agent: AgentState, { glyphs, now: at }: Context): Line | null {
 }
 
 /** The running tool of an agent, else the text that streams, else the last message in the log. */
-function now(agent: AgentState, context: Context): string {
-  return (
-    waitsForAgents(agent, context) ||
-    tool(agent) ||
-    writing(agent, context) ||
-    streaming(agent, context) ||
-    thinking(agent, context) ||
-    lastWords(agent)
-  );
-}
+const now = (agent: AgentState, context: Context): string =>
+  waitsForAgents(agent, context) ||
+  tool(agent) ||
+  writing(agent, context) ||
+  streaming(agent, context) ||
+  thinking(agent, context) ||
+  lastWords(agent);
 
 /** `thinking, 42 tok/s`; a row has no room for the thoughts. */
 function thinking({ id }: AgentState, context: Context): string {

@@ -73,16 +73,14 @@ function readDialog(agent: AgentInfo): Dialog {
   };
 }
 
-function deleteDialog({ name, source }: AgentInfo): Dialog {
-  return {
-    is: 'confirm',
-    title: `Delete ${name}?`,
-    lines: [[span(`${source} is deleted. Running agents keep it; later plans cannot use it.`)]],
-    yes: 'delete',
-    no: 'keep',
-    then: () => ({ app: { deleteAgent: name } }),
-  };
-}
+const deleteDialog = ({ name, source }: AgentInfo): Dialog => ({
+  is: 'confirm',
+  title: `Delete ${name}?`,
+  lines: [[span(`${source} is deleted. Running agents keep it; later plans cannot use it.`)]],
+  yes: 'delete',
+  no: 'keep',
+  then: () => ({ app: { deleteAgent: name } }),
+});
 
 /** Asks for a description for a model, or opens the form directly. */
 function newDialog(projectService: ProjectInfo, model: boolean = true): Dialog {

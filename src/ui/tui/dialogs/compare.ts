@@ -14,19 +14,17 @@ const MAX_COLUMN = 24;
 
 export const compareOverlay = (dialog: CompareDialog): Overlay => open(dialog, dialog.at, 0);
 
-function open(dialog: CompareDialog, at: number, top: number): Overlay {
-  return {
-    title: dialog.title,
-    kind: 'dialog',
-    view: (context, size) => view(dialog, at, top, context, size),
-    press: (input, _, size) => press(dialog, at, top, input, size),
-    hints: ({ glyphs }) => [
-      { keys: `${glyphs.key.left}${glyphs.key.right}`, hint: 'select' },
-      { keys: glyphs.key.enter, hint: dialog.yes },
-      { keys: 'Esc', hint: 'cancel' },
-    ],
-  };
-}
+const open = (dialog: CompareDialog, at: number, top: number): Overlay => ({
+  title: dialog.title,
+  kind: 'dialog',
+  view: (context, size) => view(dialog, at, top, context, size),
+  press: (input, _, size) => press(dialog, at, top, input, size),
+  hints: ({ glyphs }) => [
+    { keys: `${glyphs.key.left}${glyphs.key.right}`, hint: 'select' },
+    { keys: glyphs.key.enter, hint: dialog.yes },
+    { keys: 'Esc', hint: 'cancel' },
+  ],
+});
 
 function shapeOf(dialog: CompareDialog, at: number, size: Size) {
   const longest = Math.max(0, ...[...dialog.heads, ...dialog.rows].map((line) => lineWidth(line)));

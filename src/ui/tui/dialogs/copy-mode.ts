@@ -17,18 +17,16 @@ export function copyOverlay(frame: Frame, own: OwnKeys = {}): Overlay {
   return open(frozen, moveCursor({ rows, at, mark: null, sought: '', field: null, keys: rebind(COPY_KEYS, own) }, at));
 }
 
-function open(still: Frame, copying: CopyState): Overlay {
-  return {
-    title: 'Copy mode',
-    kind: 'copy',
-    view: (context, size) => view(still, copying, context, size),
-    press(input, context) {
-      const { ui, ...effect } = press(copying, input, context);
-      return ui === undefined ? closed(effect) : { overlay: open(still, ui), effect };
-    },
-    hints: (context) => hintsIn(copying, context),
-  };
-}
+const open = (still: Frame, copying: CopyState): Overlay => ({
+  title: 'Copy mode',
+  kind: 'copy',
+  view: (context, size) => view(still, copying, context, size),
+  press(input, context) {
+    const { ui, ...effect } = press(copying, input, context);
+    return ui === undefined ? closed(effect) : { overlay: open(still, ui), effect };
+  },
+  hints: (context) => hintsIn(copying, context),
+});
 
 const hintsIn = (copying: CopyState, context: Context): readonly Hint[] => [
   { keys: `${keyLabel('up', context.glyphs)}${keyLabel('down', context.glyphs)}`, hint: 'move' },

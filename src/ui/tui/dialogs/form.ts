@@ -27,8 +27,8 @@ interface FormState {
 
 type LiveField = FormState['fields'][number];
 
-export function formOverlay(dialog: FormDialog): Overlay {
-  return open(dialog, {
+export const formOverlay = (dialog: FormDialog): Overlay =>
+  open(dialog, {
     fields: dialog.fields.map((field) =>
       field.is === 'text' ? { ...field, editor: openEditor(field.value, field.lines > 1) } : field,
     ),
@@ -41,25 +41,21 @@ export function formOverlay(dialog: FormDialog): Overlay {
     changed: false,
     asking: false,
   });
-}
 
-function open(dialog: FormDialog, state: FormState): Overlay {
-  return {
-    title: dialog.title,
-    kind: 'dialog',
-    view: (context, size) => formView(dialog, state, context, size),
-    press: (input) => press(dialog, state, input),
-    hints: (context) => hints(dialog, state, context),
-  };
-}
+const open = (dialog: FormDialog, state: FormState): Overlay => ({
+  title: dialog.title,
+  kind: 'dialog',
+  view: (context, size) => formView(dialog, state, context, size),
+  press: (input) => press(dialog, state, input),
+  hints: (context) => hints(dialog, state, context),
+});
 
 function hints(dialog: FormDialog, state: FormState, { glyphs }: Context): readonly Hint[] {
-  if (state.asking) {
+  if (state.asking)
     return [
       { keys: 'y', hint: 'discard changes' },
       { keys: glyphs.key.enter, hint: 'keep editing' },
     ];
-  }
   return [
     { keys: '^S', hint: dialog.yes ?? 'save' },
     { keys: 'Tab', hint: 'next field' },
@@ -219,19 +215,18 @@ function belowFields(dialog: FormDialog, state: FormState, width: number, { glyp
   return effect === '' ? [] : [[], ...wrapText(effect.replaceAll(' -> ', ` ${glyphs.arrow} `), width, { fg: 'muted' })];
 }
 
-function labelled(
+const labelled = (
   field: Field,
   lines: readonly Line[],
   current: boolean,
   width: number,
   { glyphs }: Context,
-): readonly Line[] {
-  return lines.map((line, row): Line => {
+): readonly Line[] =>
+  lines.map((line, row): Line => {
     const mark = current && row === 0 ? glyphs.selected : ' ';
     const words = row === 0 ? fitText(toLabel(field.label), width - 2) : ' '.repeat(width - 2);
     return [tint(mark, 'focus'), span(`${words} `, { fg: current ? 'title' : 'muted', bold: current }), ...line];
   });
-}
 
 /** A field; `entry` is the selected entry of its list, null while another field is current. */
 function fieldView(field: LiveField, entry: number | null, context: Context, width: number): FieldView {
@@ -304,39 +299,37 @@ export const textOverlay = (dialog: TextDialog): Overlay =>
     enter: (text) => dialog.check(text) ?? closed(dialog.then(text)),
   });
 
-export function fieldOverlay(
+export const fieldOverlay = (
   of: FieldDialog,
   editor: Editor = openEditor(of.value, of.lines > 1),
   fault: string | null = null,
-): Overlay {
-  return {
-    title: of.title,
-    kind: 'dialog',
-    view(context, size) {
-      const width = boxWidth(size, of.width);
-      const inner = Math.max(1, width - 4);
-      const wrong: readonly Line[] = fault === null ? [] : wrapText(`! ${fault}`, inner, { fg: 'err', bold: true });
-      const above = of.above(inner).slice(0, Math.max(0, boxRows(size) - wrong.length - 1));
-      const room = Math.max(1, boxRows(size) - above.length - wrong.length);
-      const height = Math.min(room, Math.max(of.lines, editorHeight(editor, inner)));
-      const field = viewEditor(editor, { width: inner, height, style: { fg: 'fg', bg: 'raised' } });
-      const { title, ink } = of;
-      return {
-        lines: framed({ title, ink, width, body: [...above, ...field.lines, ...wrong] }, context),
-        cursor: { x: field.cursor.x + 2, y: field.cursor.y + 1 + above.length },
-      };
-    },
-    press(input) {
-      const key = input.is === 'key' ? input.key : '';
-      if (key === 'esc') return closed();
-      if (key === 'ctrl-g') return { overlay: this, effect: { app: { field: editorText(editor) } } };
-      if (key === 'enter') {
-        const led = of.enter(editorText(editor));
-        return typeof led === 'string' ? stay(fieldOverlay(of, editor, led)) : led;
-      }
-      const next = edit(editor, input);
-      return stay(next === null ? this : fieldOverlay(of, next));
-    },
-    hints: (context) => of.hints(context),
-  };
-}
+): Overlay => ({
+  title: of.title,
+  kind: 'dialog',
+  view(context, size) {
+    const width = boxWidth(size, of.width);
+    const inner = Math.max(1, width - 4);
+    const wrong: readonly Line[] = fault === null ? [] : wrapText(`! ${fault}`, inner, { fg: 'err', bold: true });
+    const above = of.above(inner).slice(0, Math.max(0, boxRows(size) - wrong.length - 1));
+    const room = Math.max(1, boxRows(size) - above.length - wrong.length);
+    const height = Math.min(room, Math.max(of.lines, editorHeight(editor, inner)));
+    const field = viewEditor(editor, { width: inner, height, style: { fg: 'fg', bg: 'raised' } });
+    const { title, ink } = of;
+    return {
+      lines: framed({ title, ink, width, body: [...above, ...field.lines, ...wrong] }, context),
+      cursor: { x: field.cursor.x + 2, y: field.cursor.y + 1 + above.length },
+    };
+  },
+  press(input) {
+    const key = input.is === 'key' ? input.key : '';
+    if (key === 'esc') return closed();
+    if (key === 'ctrl-g') return { overlay: this, effect: { app: { field: editorText(editor) } } };
+    if (key === 'enter') {
+      const led = of.enter(editorText(editor));
+      return typeof led === 'string' ? stay(fieldOverlay(of, editor, led)) : led;
+    }
+    const next = edit(editor, input);
+    return stay(next === null ? this : fieldOverlay(of, next));
+  },
+  hints: (context) => of.hints(context),
+});

@@ -61,23 +61,21 @@ function topOf(from: number, ends: readonly number[]): number {
 const IGNORED_MS: Millis = 300;
 
 /** Closes by itself once `settle` returns `over`. */
-export function messageOverlay(of: Message, at: Place = { from: 0, seen: 0, since: null }): Overlay {
-  return {
-    title: of.title,
-    kind: of.kind ?? 'dialog',
-    view: (context, size) => view(of, at, context, size),
-    press: (input, context, size) => press(of, at, input, context, size),
-    hints: (context) => [
-      ...(of.reads ? [{ keys: upDown(context.glyphs), hint: 'scroll' }] : []),
-      ...hintsOf(of, context),
-    ],
-    ...(of.opensItself ? { painted: ({ now }) => messageOverlay(of, { ...at, since: at.since ?? now }) } : {}),
-    ...(of.settle === undefined
-      ? {}
-      : { settle: (context) => (of.settle?.(context) === 'over' ? null : messageOverlay(of, at)) }),
-    ...(of.dropped === undefined ? {} : { dropped: of.dropped }),
-  };
-}
+export const messageOverlay = (of: Message, at: Place = { from: 0, seen: 0, since: null }): Overlay => ({
+  title: of.title,
+  kind: of.kind ?? 'dialog',
+  view: (context, size) => view(of, at, context, size),
+  press: (input, context, size) => press(of, at, input, context, size),
+  hints: (context) => [
+    ...(of.reads ? [{ keys: upDown(context.glyphs), hint: 'scroll' }] : []),
+    ...hintsOf(of, context),
+  ],
+  ...(of.opensItself ? { painted: ({ now }) => messageOverlay(of, { ...at, since: at.since ?? now }) } : {}),
+  ...(of.settle === undefined
+    ? {}
+    : { settle: (context) => (of.settle?.(context) === 'over' ? null : messageOverlay(of, at)) }),
+  ...(of.dropped === undefined ? {} : { dropped: of.dropped }),
+});
 
 const hintsOf = (of: Message, context: Context): readonly Hint[] =>
   of.keys(context).flatMap(({ label, hint }) => (hint === '' ? [] : { keys: label, hint }));
@@ -130,9 +128,8 @@ function keyOf(of: Message, input: Input, context: Context): (MessageKey & { rea
   return key && { ...key, since: (input.is === 'key' ? input.since : undefined) ?? context.now };
 }
 
-function taken({ stays = false, effect }: ReturnType<MessageKey['run']>, same: Pressed): Pressed {
-  return stays ? { ...same, ...(effect === undefined ? {} : { effect }) } : closed(effect);
-}
+const taken = ({ stays = false, effect }: ReturnType<MessageKey['run']>, same: Pressed): Pressed =>
+  stays ? { ...same, ...(effect === undefined ? {} : { effect }) } : closed(effect);
 
 /** The first visible row, what was visible of the text so far, and its end. */
 function visibleOf({ from, seen }: Place, lines: readonly Line[], rows: number) {

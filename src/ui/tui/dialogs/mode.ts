@@ -34,28 +34,26 @@ const modeChoices = (agent: AgentId | null): readonly ModeChoice[] => (agent ===
 const present = (agent: AgentId | null, { state }: Context): ModeChoice =>
   agent === null ? state.mode : (state.agents.get(agent)?.pin ?? null);
 
-function open(of: ModeState): Overlay {
-  return {
-    title: 'Mode',
-    kind: 'dialog',
-    view(context, size) {
-      const width = boxWidth(size, WIDTH);
-      const inner = Math.max(1, width - 4);
-      const { choices, words, keys } = parts(of, context, inner);
-      const room = boxRows(size);
-      const tail: readonly Line[] = choices.length + 4 + keys.length <= room ? [[], ...keys] : [];
-      const { shown } = windowed(words, of.top, Math.max(1, room - choices.length - tail.length));
-      const body = [...choices, ...shown, ...tail];
-      return {
-        lines: framed({ title: titleOf(of, context), width, body, ink: inkOf(of, context) }, context),
-        cursor: null,
-      };
-    },
-    press: (input, context, size) =>
-      press(of, input, context, parts(of, context, boxWidth(size, WIDTH) - 4).words.length),
-    hints: (context) => hintsOf(of, context),
-  };
-}
+const open = (of: ModeState): Overlay => ({
+  title: 'Mode',
+  kind: 'dialog',
+  view(context, size) {
+    const width = boxWidth(size, WIDTH);
+    const inner = Math.max(1, width - 4);
+    const { choices, words, keys } = parts(of, context, inner);
+    const room = boxRows(size);
+    const tail: readonly Line[] = choices.length + 4 + keys.length <= room ? [[], ...keys] : [];
+    const { shown } = windowed(words, of.top, Math.max(1, room - choices.length - tail.length));
+    const body = [...choices, ...shown, ...tail];
+    return {
+      lines: framed({ title: titleOf(of, context), width, body, ink: inkOf(of, context) }, context),
+      cursor: null,
+    };
+  },
+  press: (input, context, size) =>
+    press(of, input, context, parts(of, context, boxWidth(size, WIDTH) - 4).words.length),
+  hints: (context) => hintsOf(of, context),
+});
 
 function titleOf({ agent }: ModeState, { state }: Context): string {
   if (agent === null) return 'Mode of all agents';

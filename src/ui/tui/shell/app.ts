@@ -26,9 +26,7 @@ import { Hints, Notices } from './notices.ts';
 export type { AppEnd, AppOptions } from './app-options.ts';
 
 /** Runs the session; resolves when the user has quit. An unfinished run is stopped first and can be resumed. Rejects only for a bug. */
-export function runApp(options: AppOptions): Promise<AppEnd> {
-  return new App(options).run();
-}
+export const runApp = (options: AppOptions): Promise<AppEnd> => new App(options).run();
 
 class App {
   readonly #of: AppOptions;

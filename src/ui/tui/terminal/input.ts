@@ -214,9 +214,8 @@ function mouse(parameters: string, final: string): readonly Token[] {
   const [button = 0, x = 1, y = 1] = parameters.split(';').map(Number);
   const place = { x: x - 1, y: y - 1 };
   if (final !== 'M') return [];
-  if ((button & WHEEL) !== 0) {
+  if ((button & WHEEL) !== 0)
     return (button & 2) === 0 ? [{ is: 'wheel', ...place, by: (button & 1) === 0 ? -1 : 1 }] : [];
-  }
   return (button & (MOTION | 3)) === 0 ? [{ is: 'click', ...place }] : [];
 }
 

@@ -51,9 +51,7 @@ export function openScheduler(parts: SchedulerParts): Scheduler {
       if (!stopped && atOnce === undefined) later(Math.max(0, pace() - (performance.now() - last)));
     },
     clock(runs) {
-      if (runs && ticking === undefined && !stopped) {
-        ticking = setInterval(() => later(0), HALF_SECOND);
-      }
+      if (runs && ticking === undefined && !stopped) ticking = setInterval(() => later(0), HALF_SECOND);
       if (runs) return;
       clearInterval(ticking);
       ticking = undefined;

@@ -116,9 +116,8 @@ const linkBetween = (from: Look, to: Look): string => (from.link === to.link ? '
 
 const keyOf = ({ fg, bg, flags, link }: Look): string => `${fg}/${bg}/${flags.join()}/${link}`;
 
-function colourOf(theme: Theme, ink: Ink): Colour {
-  return isRole(ink) ? roleColour(theme, ink.slice('role:'.length)) : theme.tokens[ink];
-}
+const colourOf = (theme: Theme, ink: Ink): Colour =>
+  isRole(ink) ? roleColour(theme, ink.slice('role:'.length)) : theme.tokens[ink];
 
 const isRole = (ink: Ink): ink is `role:${string}` => ink.startsWith('role:');
 

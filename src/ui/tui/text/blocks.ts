@@ -128,8 +128,8 @@ export const sized = (lines: readonly Line[], width: number, height: number): re
     : [...lines.slice(0, height).map((line) => fit(line, width)), ...blank(width, height - lines.length)];
 
 /** Draws `block` over `base` at column x, row y, clipped. Lines keep their width. */
-export function overlay(base: readonly Line[], block: readonly Line[], x: number, y: number): readonly Line[] {
-  return base.map((line, row) => {
+export const overlay = (base: readonly Line[], block: readonly Line[], x: number, y: number): readonly Line[] =>
+  base.map((line, row) => {
     const over = block[row - y];
     if (over === undefined) return line;
     const width = lineWidth(line);
@@ -138,7 +138,6 @@ export function overlay(base: readonly Line[], block: readonly Line[], x: number
     if (from >= to) return line;
     return [...columns(line, 0, from), ...columns(over, from - x, to - x), ...columns(line, to, width)];
   });
-}
 
 /** Places blocks side by side, padded to their widths and the greatest height. */
 export function beside(

@@ -405,9 +405,8 @@ function nameCell(agent: AgentState, context: Context, width: number, indent: nu
 }
 
 /** The used model, behind an arrow where another one was requested. */
-function modelCell({ model }: AgentState, context: Context, width: number): Line {
-  return cell([tint(fittingModel(model, 0, context.glyphs), 'muted')], width, context);
-}
+const modelCell = ({ model }: AgentState, context: Context, width: number): Line =>
+  cell([tint(fittingModel(model, 0, context.glyphs), 'muted')], width, context);
 
 function numbers(agent: AgentState, context: Context, { time, cost, tokens }: Columns): Line {
   const right = (text: string, width: number): string =>

@@ -264,9 +264,8 @@ function output(block: ToolCall, { glyphs }: Context, width: number): readonly L
 }
 
 /** Messages to and from this agent, in the order in which they were sent. */
-export function messagesOf({ id }: AgentState, { messages }: RunState): readonly SentMessage[] {
-  return messages.filter(({ to, from }) => to === id || from === id);
-}
+export const messagesOf = ({ id }: AgentState, { messages }: RunState): readonly SentMessage[] =>
+  messages.filter(({ to, from }) => to === id || from === id);
 
 /** Each message with its timing and whether it was read, in lines of at most `width` columns. */
 export function messageLines(agent: AgentState, context: Context, width: number): readonly Line[] {

@@ -341,12 +341,11 @@ function inkOfOutput(line: string, block: ToolCall): Ink {
 }
 
 /** `│ ` in front of each line, `╰ ` in front of the last. */
-export function rail(lines: readonly Line[], glyphs: Glyphs): readonly Line[] {
-  return lines.map((line, index): Line => {
+export const rail = (lines: readonly Line[], glyphs: Glyphs): readonly Line[] =>
+  lines.map((line, index): Line => {
     const sign = index === lines.length - 1 ? glyphs.child : glyphs.light.vertical;
     return [tint(`  ${sign} `, 'border'), ...line];
   });
-}
 
 const moreLine = (count: number, { glyphs, width }: BlockOptions): Line =>
   clip([tint(`    ${glyphs.ellipsis} +${plural(count, 'line')}  (o unfolds)`, 'faint')], width);

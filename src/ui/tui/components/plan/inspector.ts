@@ -141,12 +141,11 @@ function rangeFacts({ task, choices }: Inspected, width: number, glyphs: Glyphs)
 }
 
 /** Parts joined into rows of at most `width` columns, none of them broken. */
-function whole(parts: readonly string[], between: string, width: number): readonly string[] {
-  return parts.reduce<readonly string[]>((rows, part) => {
+const whole = (parts: readonly string[], between: string, width: number): readonly string[] =>
+  parts.reduce<readonly string[]>((rows, part) => {
     const joined = `${rows.at(-1) ?? ''}${between}${part}`;
     return rows.length > 0 && widthOf(joined) <= width ? [...rows.slice(0, -1), joined] : [...rows, part];
   }, []);
-}
 
 const can = ({ task, choices }: Inspected, what: Capability, unknown = false): boolean =>
   choices?.roles.find(({ name }) => name === task.role)?.capabilities.includes(what) ?? unknown;
@@ -180,11 +179,10 @@ const was = (of: Inspected, pick: (task: PlanTask) => string): readonly Span[] =
   of.before === null || pick(of.before) === pick(of.task) ? [] : [tint(`  (was ${pick(of.before)})`, 'warn')];
 
 /** The used model, after the requested one where they differ. `before`: the model before a person's change. */
-function modelLine({ asked, used, because }: ModelChoice, glyphs: Glyphs, before: readonly Span[] = []): Line {
-  return because === null
+const modelLine = ({ asked, used, because }: ModelChoice, glyphs: Glyphs, before: readonly Span[] = []): Line =>
+  because === null
     ? [tint(modelName(asked), before.length > 0 ? 'warn' : 'fg'), ...before]
     : [tint(modelName(asked), 'muted'), tint(` ${glyphs.arrow} `, 'faint'), tint(modelName(used), 'warn'), ...before];
-}
 
 const becauseFact = ({ because }: ModelChoice): Fact => [
   '',

@@ -146,12 +146,11 @@ const DEEP = /^([ \t]*(?:(?:>[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+)){10})(?=[->*+\d
 const FAR_IN = /^([ \t]{80})[ \t]+(?=(?:[-*+]|\d{1,9}[.)])[ \t])/gm;
 
 /** The blocks of a text. Never throws: a text that cannot be parsed is one block of text. */
-function lexed(text: string): readonly Token[] {
-  return shallow<readonly Token[]>(
+const lexed = (text: string): readonly Token[] =>
+  shallow<readonly Token[]>(
     () => Lexer.lex(text.replaceAll(DEEP, '$1\\').replaceAll(FAR_IN, '$1')),
     () => [{ type: 'text', raw: text, text }],
   );
-}
 
 /** The result of `deep`, or of `flat` where `deep` runs out of stack, as nested emphasis may. */
 function shallow<T>(deep: () => T, flat: () => T): T {

@@ -61,13 +61,13 @@ const coverLines = (offers: readonly Offer[], width: number): readonly Line[] =>
     covers === null ? [] : wrap([strong(number, 'focus'), tint(` ${toLabel(covers)}`, 'muted')], width, 2),
   );
 
-function optionLines(
+const optionLines = (
   request: ApprovalRequest,
   kept: AnswerState,
   { glyphs }: Context,
   width: number,
-): readonly (readonly Line[])[] {
-  return offersFor(request).map(({ number, label }, at) => {
+): readonly (readonly Line[])[] =>
+  offersFor(request).map(({ number, label }, at) => {
     const on = at === kept.option;
     const line: Line = [
       tint(on ? `${glyphs.selected} ` : '  ', 'focus'),
@@ -76,7 +76,6 @@ function optionLines(
     ];
     return wrap(line, width, on ? 4 : 2);
   });
-}
 
 const sureLines = (request: ApprovalRequest, offer: Offer, width: number): readonly Line[] =>
   wrap(

@@ -36,9 +36,8 @@ export const budgetOfPending = (task: TaskId, context: Context): DialogEffect =>
 function ofRunning(context: Context, id: TaskId | null, dialog: (of: Subject) => Dialog): DialogEffect {
   const { plan, choices } = context.state;
   const task = plan?.tasks.find((each) => each.id === id) ?? (id === null ? plan?.tasks.at(-1) : undefined);
-  if (plan === null || choices === null || task === undefined || context.amended === undefined) {
+  if (plan === null || choices === null || task === undefined || context.amended === undefined)
     return { toast: { level: 'warn', text: NO_RUNNING_PLAN } };
-  }
   return { dialog: dialog({ plan, choices, task, ...oneEdit(context) }) };
 }
 
@@ -52,16 +51,14 @@ const oneEdit = (context: Context): Pick<Subject, 'problem' | 'send' | 'fixed'> 
   send: (edit) => amendQuestion([edit], context),
 });
 
-function differenceDialog({ preview, command }: Amendment, context: Context): Dialog {
-  return {
-    is: 'confirm',
-    title: `Change ${plural(preview.changes.length, 'task')} of the running plan?`,
-    lines: differenceLines(preview, context),
-    yes: 'apply',
-    no: 'keep editing',
-    then: () => ({ commands: [command] }),
-  };
-}
+const differenceDialog = ({ preview, command }: Amendment, context: Context): Dialog => ({
+  is: 'confirm',
+  title: `Change ${plural(preview.changes.length, 'task')} of the running plan?`,
+  lines: differenceLines(preview, context),
+  yes: 'apply',
+  no: 'keep editing',
+  then: () => ({ commands: [command] }),
+});
 
 /** A line for each changed task, then the totals before and after. */
 function differenceLines({ changes, plan }: PlanPreview, context: Context): readonly Line[] {

@@ -329,9 +329,11 @@ function planLayout(width: number, height: number, wish: LayoutRequest): PlanLay
 
 const NONE = { list: null, inspector: null, schedule: null, columns: false, rows: 1 } as const;
 
-function alone(width: number, rows: number, { pane, count }: LayoutRequest): PlanLayout {
-  return { ...NONE, [pane]: { width, height: rows }, rows: rows >= 14 && 2 * count <= rows - 2 ? 2 : 1 };
-}
+const alone = (width: number, rows: number, { pane, count }: LayoutRequest): PlanLayout => ({
+  ...NONE,
+  [pane]: { width, height: rows },
+  rows: rows >= 14 && 2 * count <= rows - 2 ? 2 : 1,
+});
 
 /** The list above another pane, with two rows per task where all of them fit into two thirds. */
 function stacked(width: number, rows: number, { count, pane, zoom }: LayoutRequest): PlanLayout {

@@ -67,20 +67,18 @@ function wayOf(of: Subject, variant: Variant, maxParallel: number): Way {
   };
 }
 
-function presentColumn(now: PlanTotals, tasks: readonly PlanTask[], glyphs: Glyphs): CompareColumn {
-  return {
-    title: 'Current',
-    heads: [
-      [tint(costText(now), 'fg')],
-      [tint(formatDuration(now.seconds * 1000), 'fg')],
-      [tint(formatTokens(now.tokens), 'fg')],
-      [tint(glyphs.dot, 'faint')],
-    ],
-    rows: tasks.map(({ model }): Line => [tint(modelName(model.used), 'muted')]),
-    notes: [],
-    whyNot: 'This is the current plan.',
-  };
-}
+const presentColumn = (now: PlanTotals, tasks: readonly PlanTask[], glyphs: Glyphs): CompareColumn => ({
+  title: 'Current',
+  heads: [
+    [tint(costText(now), 'fg')],
+    [tint(formatDuration(now.seconds * 1000), 'fg')],
+    [tint(formatTokens(now.tokens), 'fg')],
+    [tint(glyphs.dot, 'faint')],
+  ],
+  rows: tasks.map(({ model }): Line => [tint(modelName(model.used), 'muted')]),
+  notes: [],
+  whyNot: 'This is the current plan.',
+});
 
 const VARIANT_TITLES = { cheap: 'Cheapest', balanced: 'Role default', best: 'Best' } as const;
 

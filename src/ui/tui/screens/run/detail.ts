@@ -110,9 +110,13 @@ function toTab(ui: RunUi, context: Context, by: 1 | -1): RunUi {
 }
 
 /** Opens another tab at its beginning; the transcript at its end. */
-export function withTab(ui: RunUi, tab: Tab): RunUi {
-  return { ...ui, tab, top: 0, follow: tab === 'Transcript', detail: { ...NO_DETAIL, unfolded: ui.detail.unfolded } };
-}
+export const withTab = (ui: RunUi, tab: Tab): RunUi => ({
+  ...ui,
+  tab,
+  top: 0,
+  follow: tab === 'Transcript',
+  detail: { ...NO_DETAIL, unfolded: ui.detail.unfolded },
+});
 
 function toggled(ui: RunUi): RunUi {
   if (typeof ui.detail.at !== 'number') return ui;
@@ -122,9 +126,8 @@ function toggled(ui: RunUi): RunUi {
   return withDetail(ui, { unfolded });
 }
 
-function selectedBlock(ui: RunUi, agent: AgentState): Block | null {
-  return typeof ui.detail.at === 'number' && ui.tab !== 'Diffs' ? (agent.blocks[ui.detail.at] ?? null) : null;
-}
+const selectedBlock = (ui: RunUi, agent: AgentState): Block | null =>
+  typeof ui.detail.at === 'number' && ui.tab !== 'Diffs' ? (agent.blocks[ui.detail.at] ?? null) : null;
 
 /** Opens the child of the selected call; unfolds any other block. */
 function entered(ui: RunUi, context: Context): Effect<RunUi> {

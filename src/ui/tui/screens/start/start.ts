@@ -208,19 +208,17 @@ const noteOf = ({ description, tasks, arguments: asked, from }: TemplateInfo): s
     from,
   ].join(', ');
 
-function templateForm(template: TemplateInfo): Dialog {
-  return {
-    is: 'form',
-    title: template.name,
-    fields: template.arguments.map(({ name, description, default: value }) =>
-      textField(name, name, value, value === '' ? `${description || name} (required)` : description),
-    ),
-    check: (values) => {
-      const missing = template.arguments.filter(
-        ({ name, default: value }) => value === '' && textIn(values, name) === '',
-      );
-      return missing.length === 0 ? null : `${missing.map(({ name }) => name).join(', ')} is missing`;
-    },
-    then: ({ texts }) => ({ app: { template: template.name, values: texts } }),
-  };
-}
+const templateForm = (template: TemplateInfo): Dialog => ({
+  is: 'form',
+  title: template.name,
+  fields: template.arguments.map(({ name, description, default: value }) =>
+    textField(name, name, value, value === '' ? `${description || name} (required)` : description),
+  ),
+  check: (values) => {
+    const missing = template.arguments.filter(
+      ({ name, default: value }) => value === '' && textIn(values, name) === '',
+    );
+    return missing.length === 0 ? null : `${missing.map(({ name }) => name).join(', ')} is missing`;
+  },
+  then: ({ texts }) => ({ app: { template: template.name, values: texts } }),
+});
