@@ -96,6 +96,16 @@ export const tightest = (a: Budget, b: Budget): Budget =>
     return one === undefined || other === undefined ? undefined : Math.min(one, other);
   });
 
+const LIMIT_WORDS: Readonly<Record<keyof Budget, (amount: number) => string>> = {
+  maxTokens: (tokens) => `${tokens} tokens`,
+  maxCost: formatLimit,
+  maxDuration: (ms) => `${Math.round(ms / 1000)} s`,
+};
+
+/** `20000 tokens`, `$2.50`, `600 s`; a limit that is not set is the default. */
+export const limitWords = (limit: keyof Budget, amount: number | undefined): string =>
+  amount === undefined ? 'the default' : LIMIT_WORDS[limit](amount);
+
 /** Drops undefined limits and normalises -0, so that equal budgets are equal objects after a round trip through JSON. */
 export const withoutAbsent = (limits: { readonly [K in keyof Budget]?: number | undefined }): Budget =>
   Object.fromEntries(

@@ -1,7 +1,7 @@
 /** Applies one edit to a plan: the plan becomes a draft that is changed and checked by the same rules as a new plan. Also the text of an
  * edit in the log. */
 import { MAIN } from '../agents/role.ts';
-import { formatLimit } from '../budget.ts';
+import { LIMITS, limitWords } from '../budget.ts';
 import type { TaskId } from '../ids.ts';
 import { type Effort, withEffort } from '../models/provider.ts';
 import type { Permissions, PlanChoices, PlanFault, PlanTask, SoundPlan, Tree } from './plan.ts';
@@ -303,14 +303,10 @@ function chosenText({ task, model }: Models['models'][number], after: SoundPlan)
 
 const MODELS_NAMED = 4;
 
-const budgetText = ({ maxTokens, maxCost, maxDuration }: PlanTask['budget']): string =>
-  [
-    maxTokens === undefined ? '' : `${maxTokens} tokens`,
-    maxCost === undefined ? '' : formatLimit(maxCost),
-    maxDuration === undefined ? '' : `${Math.round(maxDuration / 1000)} s`,
-  ]
-    .filter((part) => part !== '')
-    .join(', ') || 'the default';
+function budgetText(budget: PlanTask['budget']): string {
+  const set = LIMITS.filter((limit) => budget[limit] !== undefined);
+  return set.map((limit) => limitWords(limit, budget[limit])).join(', ') || 'the default';
+}
 
 const wordsOf = (faults: readonly PlanFault[]): string =>
   faults.map(({ task, problem }) => (task === null ? problem : `${task}: ${problem}`)).join('; ');

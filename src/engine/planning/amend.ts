@@ -2,11 +2,12 @@
  * the present rules. plan-agents.ts derives the agents of a plan; the scheduler starts them. */
 import { firstLine } from '../../domain/text/text.ts';
 import { MAIN } from '../../domain/agents/role.ts';
-import { type Budget, formatLimit } from '../../domain/budget.ts';
+import { type Budget, LIMITS, limitWords } from '../../domain/budget.ts';
 import { type ModelOption, permissionsOf, PERMITTED, type PlanTask, type SoundPlan } from '../../domain/plan/plan.ts';
 import { applyEdit } from '../../domain/plan/apply-edit.ts';
 import type { PlanContext } from '../../domain/plan/check-plan.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
+import { named } from '../../domain/plan/reshape.ts';
 import { checksText } from '../../domain/plan/task-checks.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
@@ -98,8 +99,8 @@ function planAfter(
   const context = withBegun(strict, [...begun.values()]);
   let plan = before;
   for (const edit of edits) {
-    const named = namedIn(edit).find((id) => begun.has(id));
-    if (named !== undefined) return fail(refusal(before, begun, named));
+    const known = namedIn(edit).find((id) => begun.has(id));
+    if (known !== undefined) return fail(refusal(before, begun, known));
     const next = applyEdit(plan, edit, context);
     if (!next.ok) return next;
     plan = next.value;
@@ -226,11 +227,10 @@ function touched(before: SoundPlan, after: SoundPlan, begun: StartedTasks): stri
 }
 
 /** `#2 finder has begun: only tasks that have not started can be changed` */
-function refusal({ tasks }: SoundPlan, begun: StartedTasks, id: string): string {
-  const { task, agent } = begun.get(id) ?? {};
+function refusal(plan: SoundPlan, begun: StartedTasks, id: string): string {
+  const { agent } = begun.get(id) ?? {};
   const how = agent !== undefined && isFinal(agent) ? 'has ended' : 'has started';
-  const at = tasks.findIndex((one) => one.id === id) + 1;
-  return `#${at} ${task?.role ?? id} ${how}: only tasks that have not started can be changed`;
+  return `${named(plan, id)} ${how}: only tasks that have not started can be changed`;
 }
 
 function tooMany({ options }: PlanningParts, state: RunState, before: SoundPlan, after: SoundPlan): string | null {
@@ -295,18 +295,13 @@ function merged(lines: readonly Placed[], gone: readonly Placed[]): readonly Pla
 
 /** `#4 tester` */
 function nameIn({ before, after }: Pick<PlanComparison, 'before' | 'after'>, id: string): string {
-  for (const { tasks } of [before, after]) {
-    const at = tasks.findIndex((task) => task.id === id);
-    const task = tasks[at];
-    if (task !== undefined) return `#${at + 1} ${task.role}`;
-  }
-  return id;
+  const plan = [before, after].find(({ tasks }) => tasks.some((task) => task.id === id)) ?? after;
+  return named(plan, id);
 }
 
-function addedLine(look: PlanComparison, { id, role, model, dependsOn, description }: PlanTask): PlanChange {
-  const at = look.after.tasks.findIndex((task) => task.id === id) + 1;
+function addedLine(look: PlanComparison, { id, model, dependsOn, description }: PlanTask): PlanChange {
   const needs = dependsOn.length === 0 ? '' : `, depends on ${namesIn(look, dependsOn)}`;
-  const text = `#${at} ${role}: added on ${labelOf(look, model.used)}${needs}: ${firstLine(description)}`;
+  const text = `${named(look.after, id)}: added on ${labelOf(look, model.used)}${needs}: ${firstLine(description)}`;
   return { is: 'added', task: id, text };
 }
 
@@ -371,16 +366,9 @@ function toolWords(old: PlanTask, task: PlanTask): string {
 }
 
 function budgetWords(old: Budget, now: Budget): string {
-  const parts = [
-    old.maxTokens === now.maxTokens ? '' : amount(now.maxTokens, (tokens) => `${tokens} tokens`),
-    old.maxCost === now.maxCost ? '' : amount(now.maxCost, formatLimit),
-    old.maxDuration === now.maxDuration ? '' : amount(now.maxDuration, (ms) => `${Math.round(ms / 1000)} s`),
-  ].filter((one) => one !== '');
+  const parts = LIMITS.filter((limit) => old[limit] !== now[limit]).map((limit) => limitWords(limit, now[limit]));
   return parts.length === 0 ? '' : `budget is now ${parts.join(', ')}`;
 }
-
-const amount = (limit: number | undefined, words: (limit: number) => string): string =>
-  limit === undefined ? 'the default' : words(limit);
 
 const missing = <T>(from: readonly T[], others: readonly T[]): readonly T[] =>
   from.filter((one) => !others.includes(one));

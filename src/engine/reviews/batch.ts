@@ -184,13 +184,10 @@ const [LONGEST_ACT, LONGEST_WORDS] = [1500, 300];
 
 /** Actions that cannot be undone, each with its agent, then messages; omitted lines are counted. */
 export function doneIn({ agents }: events.RunState, events: readonly events.MimirEvent[]): readonly string[] {
-  const worker = (agent: AgentId): string | null => {
-    const one = agents.get(agent);
-    return one === undefined || one.forced !== null ? null : one.name;
-  };
   const line = (agent: AgentId, what: string, longest: number): readonly string[] => {
-    const name = worker(agent);
-    return name === null ? [] : [cut(`${name} ${what}`.replaceAll('\n', ' '), longest)];
+    const one = agents.get(agent);
+    if (one === undefined || one.forced !== null) return [];
+    return [cut(`${one.name} ${what}`.replaceAll('\n', ' '), longest)];
   };
   const acts = events.flatMap((event) =>
     event.type === 'tool.started' && event.repeat === 'never'

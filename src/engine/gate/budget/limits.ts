@@ -1,6 +1,6 @@
 /** The limits that apply to an agent: its own, those of all its ancestors, the run's, and the rules' daily limits; how much of each is used,
  * when time is up, and the texts about them. Pure. What a call may use of them is decided in reserve.ts. */
-import { type Budget, formatLimit } from '../../../domain/budget.ts';
+import { type Budget, limitWords } from '../../../domain/budget.ts';
 import { WARNED_AT_ESTIMATE } from '../../../domain/plan/estimate.ts';
 import { type AgentId, type Millis, parentOf, ROOT } from '../../../domain/ids.ts';
 import { type Reason, reasonText } from '../../../domain/reason.ts';
@@ -196,10 +196,7 @@ function overNow(state: events.RunState, limit: Limit): Met | null {
   return what === undefined ? null : { what, spent: used[what] };
 }
 
-export function amountText(what: Exhausted['what'], amount: number): string {
-  if (what === 'cost') return formatLimit(amount);
-  return what === 'time' ? `${Math.round(amount / 1000)} s` : `${amount} tokens`;
-}
+export const amountText = (what: Exhausted['what'], amount: number): string => limitWords(KEYS[what], amount);
 
 export const OWNERS = {
   run: "the run's",
