@@ -107,6 +107,9 @@ async function inSandbox(
 const BASE = /^\.mimir-[0-9a-f]{16}\.tmp$/;
 /** Whether `base` is the name of a fresh file. */
 export const isFreshFile = (base: string): boolean => BASE.test(base);
+const made = new Set<string>();
+/** Whether `base` is the name of a fresh file of this process, also of one that is gone. */
+export const isOwnFreshFile = (base: string): boolean => made.has(base);
 const notesIn = (stateDir: string): string => path.join(stateDir, 'writing');
 
 /** A name for a temporary file in `folder` (absolute), which is not created here. Without a state folder no note is made. Call `done` after
@@ -116,6 +119,7 @@ export function freshFile(
   folder: string,
 ): { readonly base: string; readonly done: () => void } {
   const base = `.mimir-${randomBytes(8).toString('hex')}.tmp`;
+  made.add(base);
   if (stateDir === undefined) return { base, done: () => undefined };
   const note = path.join(notesIn(stateDir), ownMark());
   try {

@@ -10,6 +10,7 @@ import { runGit } from '../git/hardening.ts';
 import { forbidden, type Root, WHAT_TO_DO } from '../paths/root.ts';
 import type { Opened } from '../sandbox/places.ts';
 import type { Environment } from '../process/environment.ts';
+import { isOwnFreshFile } from '../process/kept-folders.ts';
 import { shownName } from '../process/output.ts';
 import { dropEmpty, foldersBack, isSame, type KeptOriginal, keptFiles } from './kept.ts';
 
@@ -318,7 +319,8 @@ async function look(root: string, scope: Scope, passedOver: (folder: string) => 
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
     for (const [name, stats] of await entriesOf(root, folder)) {
       if (!stats.isDirectory()) {
-        if (!matchesGlob(scope.globs, name)) files.set(name, stats);
+        // Another agent is writing the file beside it.
+        if (!matchesGlob(scope.globs, name) && !isOwnFreshFile(path.posix.basename(name))) files.set(name, stats);
       } else if (!scope.build.has(name) && !coversFolder(scope.globs, name) && !passedOver(name)) {
         folders.set(name, stats);
         open.push(name);

@@ -6,13 +6,16 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { freshFile } from '../../../src/tools/process/kept-folders.ts';
 import { git } from '../../support/repos.ts';
+import { until } from '../../support/until.ts';
 import { heldProject } from '../../support/writes.ts';
 
 const FILES = {
@@ -195,6 +198,20 @@ describe('A task whose globs are narrower than their folders', () => {
       contentOf(project, 'src/tool.md'),
       contentOf(project, 'src/c.ts'),
     ]).toEqual(['x\n', 'tool\n', 'x\n']);
+  });
+
+  it('leaves the file beside it that another agent is just writing', async () => {
+    const { project, state, bash } = await heldProject(FILES);
+    const [first, second] = ['a', 'b'].map(() => path.join(project, 'src', freshFile(state, `${project}/src`).base));
+    if (first === undefined || second === undefined) throw new Error('there are two');
+    writeFileSync(first, 'half');
+    const command = bash(['src/*.ts'], `echo x > src/c.ts; while [ -e ${first} ]; do sleep 0.02; done`);
+    await until(() => existsSync(path.join(project, 'src/c.ts')));
+    writeFileSync(second, 'half');
+    rmSync(first);
+    const { ok, text } = await command;
+    expect([ok, text.replace(/[\d.]+ s$/, '0 s')]).toEqual([true, 'exit code 0 after 0 s']);
+    expect([existsSync(first), readFileSync(second, 'utf8')]).toEqual([false, 'half']);
   });
 
   it('is held without git as well', async () => {
