@@ -111,6 +111,10 @@ it('a standby waits until the run has lost its process, and then continues it by
   const standby = other.opens(['resume', session, '--cluster', '--into', folder, '--when-lost', '--plain', '--yes']);
   await standby.sees(`run ${session} runs on`, 'this continues it here as soon as it is lost');
   expect(existsSync(folder)).toBe(false);
+  // The database is away for a moment, in which the run cannot tell that it is there.
+  await made.postgres.stop();
+  await standby.sees('the database cannot be used');
+  await made.postgres.start();
   for (const pid of pids) process.kill(pid, 'SIGKILL');
   await longAgo(made);
   await standby.sees('continues in');

@@ -26,8 +26,8 @@ interface Here {
 export interface BringOptions {
   /** The new folder of the project. */
   readonly into: string;
-  /** Told on which machine the run still has its process, whose loss is waited for; absent: it must have none. */
-  readonly whenLost?: (host: string) => void;
+  /** Told what is waited for, as long as the run has its process; absent: it must have none. */
+  readonly whenLost?: (text: string) => void;
 }
 
 /** The run in the folder `into`, which must be empty or missing. Rejects with an `Exit` where it runs, has ended, or cannot be brought here. */
@@ -64,21 +64,41 @@ async function takeRun(
   session: SessionId,
   whenLost: BringOptions['whenLost'],
 ): Promise<void> {
-  for (let told = false; ; told = true) {
-    const found = (await distributed.runsIn(db)).find(({ run }) => run === session);
-    if (found === undefined)
-      throw wrongUse(
-        `the database has no run ${session} that could be continued\n  \`mimir cluster status\` lists the runs`,
-      );
-    if (!found.alive && (await distributed.releaseRun(db, session))) return;
-    if (whenLost === undefined) throw wrongUse(distributed.runsText(session, found.host));
-    if (!told) whenLost(found.host);
-    await world.sleep(LOOK_MS);
+  let told = '';
+  const tell = (text: string): void => {
+    if (text !== told) whenLost?.(text);
+    told = text;
+  };
+  for (;;) {
+    let wait = LOOK_MS;
+    try {
+      const host = await ownerOf(db, session);
+      if (host === null) return;
+      if (whenLost === undefined) throw wrongUse(distributed.runsText(session, host));
+      tell(`run ${session} runs on ${host}; this continues it here as soon as it is lost`);
+    } catch (error) {
+      if (told === '' || !(error instanceof distributed.ClusterFault)) throw error;
+      tell(error.message);
+      // Its process may not have reached the database either.
+      wait = AFTER_OUTAGE_MS;
+    }
+    await world.sleep(wait);
   }
+}
+
+/** The machine on which the run has its process; null: it has none, and is taken. */
+async function ownerOf(db: distributed.Database, session: SessionId): Promise<string | null> {
+  const found = (await distributed.runsIn(db)).find(({ run }) => run === session);
+  if (found === undefined)
+    throw wrongUse(
+      `the database has no run ${session} that could be continued\n  \`mimir cluster status\` lists the runs`,
+    );
+  return !found.alive && (await distributed.releaseRun(db, session)) ? null : found.host;
 }
 
 /** How often a standby looks. */
 const LOOK_MS = 1000;
+const AFTER_OUTAGE_MS = 15_000;
 
 /** The person has signed it. */
 const Body = z.custom<EventBody>((body) => typeof body === 'object' && body !== null);

@@ -47,8 +47,7 @@ async function placeFor(args: cli.Arguments, io: cli.Io): Promise<ProjectPlace> 
     throw cli.wrongUse('--into continues a run of another machine\n  mimir resume SESSION --cluster --into FOLDER');
   const session = sharedSession(args.words[0]);
   const { bringRun } = await import('../../app/cluster/index.ts');
-  const whenLost = (host: string): void =>
-    io.complain(`mimir: run ${session} runs on ${host}; this continues it here as soon as it is lost`);
+  const whenLost = (text: string): void => io.complain(`mimir: ${text}`);
   const brought = await bringRun({ project: here, config: configOf(here, io, {}) }, session, {
     into: path.resolve(io.where(), into),
     ...(args.has('when-lost') && { whenLost }),
