@@ -74,14 +74,11 @@ function isFresh(folder: string): boolean {
   return true;
 }
 
-function moved(from: string, to: string): boolean {
-  try {
+const moved = (from: string, to: string): boolean =>
+  tried(() => {
     renameSync(from, to);
     return true;
-  } catch {
-    return false;
-  }
-}
+  }, false);
 
 /** Runs a shell script with arguments that can write only to `writable`; null if there is no bash. */
 async function inSandbox(

@@ -359,11 +359,11 @@ function endRunning(): void {
 /** Ends what the process of this mark has left running; true when none of it is left. Ends nothing where it started this process.
  * Sandboxes are killed at once: they should have ended with that process, and one that is still being set up ignores SIGTERM. */
 export async function endLeftBy(dead: string): Promise<boolean> {
-  const mark = `${dead}.`;
-  if (isMarked('self', mark)) return false;
-  const left = (await processes({ mark, since: 0 })) ?? [];
+  const tree = { leader: null, mark: `${dead}.`, since: 0, boxed: false };
+  if (isMarked('self', tree.mark)) return false;
+  const left = (await processes(tree)) ?? [];
   for (const { pid, marked, name } of left) if (marked && name === 'bwrap') signalTo(pid, 'SIGKILL');
-  return (await endTree({ leader: null, mark, since: 0, boxed: false })).survivors === 0;
+  return (await endTree(tree)).survivors === 0;
 }
 
 /** Waits until a box is empty, after its leader has ended: the kernel kills what is in it, and lets its first process go
@@ -399,7 +399,7 @@ interface Living extends Readonly<Record<'pid' | 'parent' | 'group' | 'session' 
   readonly name: string;
 }
 
-async function processes(tree: Pick<Tree, 'mark' | 'since'>): Promise<readonly Living[] | null> {
+async function processes(tree: Tree): Promise<readonly Living[] | null> {
   const names = await readdir('/proc').catch(() => []);
   const pids = names.filter((name) => /^[1-9][0-9]*$/.test(name)).map(Number);
   if (pids.length === 0) return null;
@@ -411,7 +411,7 @@ async function processes(tree: Pick<Tree, 'mark' | 'since'>): Promise<readonly L
   return found;
 }
 
-function living(pid: number, { mark, since }: Pick<Tree, 'mark' | 'since'>): readonly Living[] {
+function living(pid: number, { mark, since }: Tree): readonly Living[] {
   const stat = pid === process.pid ? null : statOf(pid);
   // Kernel threads have group 0; what began earlier is most of a machine, and not worth a second file.
   if (stat === null || stat.group === 0 || stat.start < since) return [];
