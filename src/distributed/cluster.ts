@@ -69,6 +69,8 @@ const KEPT_DAYS = 7;
 const SEEN_MS = 10_000;
 /** How long a stopped step may take to tell what it has done: within the two seconds that an agent has to end. */
 const STOP_MS = 1500;
+/** How long the end of a run may wait for its last events and its project to be in the database. */
+const LAST_MS = 5000;
 
 /** The tables of what only the process of a run uses, and of its trees. */
 const OF_PROCESS = ['result', 'begun', 'line'] as const;
@@ -180,8 +182,9 @@ class RunCluster implements Cluster {
 
   async close(goesOn: boolean): Promise<void> {
     if (this.over.signal.aborted) return;
-    const ends = [...this.agents.keys()].map((agent) => this.ended(agent));
-    await Promise.race([Promise.all([...ends, this.log.written()]), afterMs(STOP_MS)]);
+    const ends = Promise.all([...this.agents.keys()].map((agent) => this.ended(agent)));
+    await Promise.race([ends, afterMs(STOP_MS)]);
+    if (this.troubles.database === null) await Promise.race([this.log.written(), afterMs(LAST_MS)]);
     this.over.abort();
     for (const end of this.ends) end();
     // What stays because the database is away is removed a week later.
