@@ -1,14 +1,7 @@
 /** What can happen. One discriminated union by `type`; a type is never changed, only added to. Costs are US dollars, durations
  * milliseconds, times ISO in UTC. */
-import type {
-  AgentMetrics,
-  AgentOutcome,
-  AgentStatus,
-  ModelChoice,
-  OnFailure,
-  Verdict,
-  WorkOrder,
-} from '../domain/agents/agent.ts';
+import type { AgentMetrics, AgentOutcome, AgentStatus, ModelChoice, OnFailure } from '../domain/agents/agent.ts';
+import type { Verdict, WorkOrder } from '../domain/agents/agent.ts';
 import type { Trigger } from '../domain/agents/agent.ts';
 import type { CommandChanges, MergeEnd } from '../domain/changes/changes.ts';
 import type { GrantScope } from '../domain/agents/grant.ts';

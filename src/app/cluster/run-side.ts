@@ -9,14 +9,8 @@ import { jsonDigest } from '../../domain/digest.ts';
 import { type AgentId, isForeign, type ModelId, OFFLINE, providerOf, ROOT, type SessionId } from '../../domain/ids.ts';
 import { defined, fail, ok, type Result } from '../../domain/result.ts';
 import { turns } from '../../domain/serial-queue.ts';
-import {
-  type EventBody,
-  isForced,
-  type MimirEvent,
-  type RunState,
-  UNKNOWN_EFFECT,
-  workspaceOf,
-} from '../../events/index.ts';
+import { type EventBody, isForced, type MimirEvent, type RunState, UNKNOWN_EFFECT } from '../../events/index.ts';
+import { workspaceOf } from '../../events/index.ts';
 import { orAborted } from '../../engine/gate/index.ts';
 import type { RunOptions } from '../../engine/run/index.ts';
 import type { OpenModels } from '../../models/index.ts';

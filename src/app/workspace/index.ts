@@ -6,13 +6,5 @@ export { authorsIn, changesIn, checksNow } from './changes.ts';
 export { projectOf, type ProjectPlace } from './place.ts';
 export { KEYS, openProviders, plannerModel, type Providers } from './providers.ts';
 export { acceptedDamage, agentNamed, dayLedgerFor, eventsOf, newestStopped, newestResumable } from './sessions.ts';
-export {
-  openProjectLog,
-  openReader,
-  whyNotResume,
-  pastRun,
-  sessionOf,
-  sharedSession,
-  stateOf,
-  storeOf,
-} from './sessions.ts';
+export { openProjectLog, openReader, whyNotResume, pastRun, sessionOf, sharedSession, stateOf } from './sessions.ts';
+export { storeOf } from './sessions.ts';

@@ -5,16 +5,8 @@ import { asHosted, runHosted, type OpenProject, openProject } from '../../app/pr
 
 import { defined } from '../../domain/result.ts';
 import type { SessionSummary } from '../../ports/log.ts';
-import {
-  acceptedDamage,
-  configOf,
-  newestResumable,
-  type ProjectPlace,
-  whyNotResume,
-  projectOf,
-  sessionOf,
-  sharedSession,
-} from '../../app/workspace/index.ts';
+import { acceptedDamage, configOf, newestResumable, type ProjectPlace } from '../../app/workspace/index.ts';
+import { whyNotResume, projectOf, sessionOf, sharedSession } from '../../app/workspace/index.ts';
 import { carry } from './run.ts';
 import { command, isScreen, openSession } from '../verb.ts';
 

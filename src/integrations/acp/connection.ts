@@ -1,12 +1,8 @@
 /** One process of an agent of another program that speaks the Agent Client Protocol, version 1 (https://agentclientprotocol.com/protocol/v1):
  * handshake, session, prompts. What its updates mean is decided in session.ts. */
 import { type Readable, Writable } from 'node:stream';
-import type {
-  ClientConnection,
-  InitializeResponse,
-  LoadSessionResponse,
-  NewSessionResponse,
-} from '@agentclientprotocol/sdk';
+import type { ClientConnection, InitializeResponse, LoadSessionResponse } from '@agentclientprotocol/sdk';
+import type { NewSessionResponse } from '@agentclientprotocol/sdk';
 import type { PromptResponse, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import type { SessionUpdate, SessionModeState, StopReason } from '@agentclientprotocol/sdk';
 import { client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';

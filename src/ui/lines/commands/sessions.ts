@@ -1,12 +1,6 @@
 /** Commands before and after a run: a task, earlier tasks and sessions, templates, trust; the report, its export, and the way to another run. */
-import {
-  isFollowUp,
-  messageMain,
-  NO_REPORT,
-  RESOLVE_REQUEST,
-  retryText,
-  whyNotTalk,
-} from '../../../app/actions/index.ts';
+import { isFollowUp, messageMain, NO_REPORT, RESOLVE_REQUEST, retryText } from '../../../app/actions/index.ts';
+import { whyNotTalk } from '../../../app/actions/index.ts';
 import { attachTo } from '../../../app/client/index.ts';
 import { world, wrongUse } from '../../../app/process/index.ts';
 import { REPORT_PARTS } from '../../../app/reports/index.ts';

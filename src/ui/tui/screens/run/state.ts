@@ -5,14 +5,8 @@ import { memoize } from '../../../../domain/memoize.ts';
 import type { AgentState, LogLine } from '../../../../events/index.ts';
 import type { Delivery } from '../../../../ports/controls.ts';
 import { type Density, densityFor, type DensitySetting, rowsFor, topFor } from '../../components/agents/cards.ts';
-import {
-  detailDoc,
-  detailRows,
-  type DetailUi,
-  type DetailView,
-  type Tab,
-  tabsOf,
-} from '../../components/agents/detail.ts';
+import { detailDoc, detailRows, type DetailUi, type DetailView, type Tab } from '../../components/agents/detail.ts';
+import { tabsOf } from '../../components/agents/detail.ts';
 import { graphHeight } from '../../components/agents/graph.ts';
 import { listed, type ListUi, queueOf, WHOLE } from '../../components/agents/list.ts';
 import { fieldWidth } from '../../components/input-row.ts';
