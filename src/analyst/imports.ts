@@ -112,7 +112,6 @@ export function cycles(links: readonly Link[]): readonly (readonly Link[])[] {
 // Which file of the project an import leads to; what can't be resolved is left out, never guessed.
 
 const USUAL = ['', 'src', 'lib', 'include'];
-
 type Finder = (parts: readonly string[]) => readonly string[];
 
 class Lookup {

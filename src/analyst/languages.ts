@@ -26,7 +26,6 @@ const MODIFIER =
   '(?:public|private|protected|internal|static|final|abstract|synchronized|native|default|override|open|virtual|sealed|async|readonly|partial|suspend|inline|data|implicit|lazy)';
 const TYPE = String.raw`(?:[A-Za-z_][\w.:]*(?:<[^()]*>)?(?:\[\])*[\s*&?]+)`;
 const filled = (pattern: string): string => pattern.replaceAll('MODIFIER', MODIFIER).replaceAll('TYPE', () => TYPE);
-
 const expression = (pattern: string | null): RegExp | null => (pattern === null ? null : new RegExp(pattern));
 
 export const LANGUAGES = Object.entries(ROWS).map(([name, row]) => ({
@@ -100,7 +99,6 @@ export const isPrototype = (hit: Hit): boolean =>
   languageOf(hit.path)?.name === 'c' && /^(?!return\b)[A-Za-z_][\w\s*]*[\s*]\w+\s*\([^{}]*\)[^{]*;\s*$/.test(hit.text);
 
 export const isHeader = (path: string): boolean => /\.(?:h|hpp|hh)$/.test(path);
-
 const NO_EXPORT = /\b(?:static|typedef)\b|\bmain\s*\(|^\s*(?:else|return|case|goto)\b/;
 
 /** What is static in C, and what a header only declares, is not offered. */

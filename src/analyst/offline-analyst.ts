@@ -113,7 +113,6 @@ function signed(answer: string): string {
 }
 
 const unsigned = (answer: string): string => answer.replace(`\n\n${NOTE}`, '').trim();
-
 type Merging = Extract<Purpose, { is: 'merge' }>;
 
 /** Lines of all agents' reports together; each gets its share of them. */
@@ -149,9 +148,7 @@ function agentPart({ role, description, summary }: Finding, share: number): read
 }
 
 type Planning = Extract<Purpose, { is: 'plan' }>;
-
 type Cast = { readonly kind: Kind | null; readonly role: string };
-
 const BUILT_IN = new Set(KINDS.flatMap(({ roles }) => roles).concat('code', 'general-purpose', 'main'));
 const NO_TASK = 'Say which kinds of task the built-in analyst knows.';
 

@@ -16,7 +16,6 @@ const isCopy = fits(PATTERNS.copy);
 const isInTests = fits(PATTERNS.testFolder);
 const isAsideFolder = fits(PATTERNS.asideFolder, 'i');
 const isAsideFile = fits(PATTERNS.asideFile);
-
 export const isSource = (path: string): boolean => languageOf(path) !== undefined && !isCopy(path);
 
 /** Data of tests that looks like code, such as samples of a language: no test itself. */

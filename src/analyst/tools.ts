@@ -66,7 +66,6 @@ export const searchEach = (languages: readonly Language[], patternsFor: Patterns
   });
 
 export const read = (path: string, from = 1, lines = 60): Ask => callOf('read_file', { path, from, lines });
-
 export const git = (subcommand: string, options: Ask['input'] = {}): Ask => callOf('git', { subcommand, ...options });
 
 /** What is left out between two rows may cut them, too. */

@@ -63,7 +63,6 @@ interface FieldNote {
 }
 
 type Fields = Readonly<Record<string, string>>;
-
 const FIELDS: Readonly<Record<string, Fields>> = DATA.fields;
 
 function noteLines(note: string | FieldNote): readonly string[] {

@@ -75,7 +75,6 @@ const LAST_MS = 5000;
 /** The tables of what only the process of a run uses, and of its trees. */
 const OF_PROCESS = ['result', 'begun', 'line'] as const;
 const OF_TREES = ['tree', 'place'] as const;
-
 const Result = z.object({ step: z.string(), body: z.string() });
 
 /** Opens the run's side. Rejects with a `ClusterFault`. */
@@ -372,8 +371,7 @@ class RunCluster implements Cluster {
 
 async function whyNotRegistered(db: Database, run: string, key: string): Promise<string> {
   const other = (await runsIn(db)).find((one) => one.run === run);
-  if (other?.key !== key) return 'another person has begun a run of this name';
-  return runsText(run, other.host);
+  return other?.key !== key ? 'another person has begun a run of this name' : runsText(run, other.host);
 }
 
 const Live = z.tuple([z.string(), z.string(), z.string()]);

@@ -206,6 +206,5 @@ function isAway(error: unknown): false {
 }
 
 const afterMs = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
 const Asked = z.tuple([z.string(), z.string()]);
 const Drawn = z.object({ drawn: z.coerce.number() });

@@ -14,7 +14,6 @@ const AGAIN_MS = 200;
 const [SIGN_MS, GONE_MS] = [5000, 20_000];
 
 type Side = 'client' | 'run';
-
 const Row = z.object({ n: z.number(), body: z.string().nullable() });
 const Opened = z.object({ id: z.string(), body: z.string() });
 const Signed = z.object({ key: z.string(), text: z.string().nullable(), signature: z.string() });

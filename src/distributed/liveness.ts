@@ -176,7 +176,6 @@ export async function holdLease(db: Database, worker: WorkerRow, on: LeaseEvents
 }
 
 const keyOf = (id: string): string => `hashtextextended('mimir worker ' || '${id.replaceAll("'", '')}', 0)`;
-
 const Lost = z.object({ id: z.string(), pool: z.string() });
 
 /** Takes over the workflows of workers that are gone: their lease has ended, or they have missed a renewal and their lock is free. */

@@ -12,7 +12,6 @@ export interface Pauses {
 }
 
 const CHANNEL = 'mimir_pause';
-
 const Row = z.object({ provider: z.string(), left: z.coerce.number() });
 const Told = z.tuple([z.string(), z.string(), z.number()]);
 

@@ -25,7 +25,6 @@ const Step = z.strictObject({
   live: z.boolean(),
 });
 export type Step = z.output<typeof Step>;
-
 const Signed = Step.extend({ is: z.literal('step'), key: z.string(), signature: z.string() });
 export type SignedStep = z.output<typeof Signed>;
 

@@ -127,7 +127,6 @@ function whenAborted(signal: AbortSignal, act: () => void): void {
 }
 
 const SILENT = { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined };
-
 const never = (): Promise<never> => new Promise(() => undefined);
 
 class Running {

@@ -5,7 +5,6 @@ import { AGENT_ID, SESSION_ID } from './text/text.ts';
 
 export const AgentId = z.string().regex(AGENT_ID, 'an agent id has the form ROOT::S1::S2').brand<'AgentId'>();
 export type AgentId = z.infer<typeof AgentId>;
-
 export const ROOT = AgentId.parse('ROOT');
 
 /** Ids of plan tasks: letters, digits, `-`, `_`, `.`, at most 64. */

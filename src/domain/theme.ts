@@ -4,7 +4,6 @@ const PLAIN = ['fg', 'muted', 'faint', 'surface', 'raised', 'selection', 'border
 /** What a piece of text means; a theme says how it looks. `role:finder` and the like come from the theme's roles. */
 export const TOKENS = [...PLAIN, 'ok', 'warn', 'err', 'info', 'title'] as const;
 export type Token = (typeof TOKENS)[number];
-
 const FROM_0 = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
 const FROM_8 = ['brightBlack', 'brightRed', 'brightGreen', 'brightYellow'] as const;
 const FROM_12 = ['brightBlue', 'brightMagenta', 'brightCyan', 'brightWhite'] as const;

@@ -117,7 +117,6 @@ export function retryOf({ agents, gates }: RunState): Retry {
 }
 
 const FAILED: ReadonlySet<AgentOutcome> = new Set(['failed', 'killed', 'abandoned']);
-
 export type Modes = Pick<RunState, 'mode' | 'agents'>;
 
 /** Read at each decision and never stored, so that a change applies to all agents at once. A less strict pin has no effect. */

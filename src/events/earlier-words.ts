@@ -77,8 +77,7 @@ function waitIn(status: AgentStatus, reason: string): WaitingFor | null {
   if (reason === 'idle') return { is: 'message' };
   if (reason === 'waits for its children') return { is: 'children' };
   if (reason === 'its work is judged' || reason === 'its commit is judged') return { is: 'review' };
-  if (reason.startsWith('waits for the answer about ')) return { is: 'limit' };
-  return providerWait(reason);
+  return reason.startsWith('waits for the answer about ') ? { is: 'limit' } : providerWait(reason);
 }
 
 /** Parses `anthropic is rate limited; next try in 12 s (2 of 5)`. All other waits were for providers. */

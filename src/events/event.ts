@@ -442,7 +442,6 @@ interface Envelope {
 
 export type MimirEvent = EventBody & Envelope;
 export type EventType = EventBody['type'];
-
 export type EventOf<T extends EventType> = Extract<MimirEvent, { readonly type: T }>;
 
 /** Parameters: `Before`, the event, `After`. Event types may be absent. */

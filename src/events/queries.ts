@@ -138,8 +138,7 @@ export function activityOf(agent: AgentState): string {
   if (block === undefined) return agent.reason;
   if (block.is === 'tool') return block.label;
   // A planner's JSON is not shown.
-  if (/^\s*(?:```json\s*)?\{/.test(block.text)) return '';
-  return firstLine(block.text);
+  return /^\s*(?:```json\s*)?\{/.test(block.text) ? '' : firstLine(block.text);
 }
 
 /** The agent that this call spawned; undefined for all other calls. */

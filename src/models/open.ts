@@ -85,7 +85,6 @@ interface Serving {
 }
 
 type OpenClient = (setup: ProviderSetup, world: World) => Promise<Caller>;
-
 const openai: OpenClient = async (setup, world) => (await import('./openai/adapter.ts')).openaiCaller(setup, world);
 
 /** The client for each kind of provider. The domain lists the kinds and their defaults. */

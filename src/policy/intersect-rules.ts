@@ -76,7 +76,6 @@ const nested = <T extends object>(table: Table<T>, none: T): Row<T | undefined> 
 
 const wordsOf = ({ words }: CommandRule): string => JSON.stringify(words);
 const COMMANDS: Table<CommandRules> = { allow: common(wordsOf), ask: union(wordsOf), deny: union(wordsOf) };
-
 const valueOf = ({ value }: Rule<string>): string => value;
 const SANDBOX: Table<Required<SandboxRules>> = {
   denyRead: union(valueOf),

@@ -185,8 +185,7 @@ export function obstacleTo(id: ModelId, { rules, models, offlineOnly, words, fal
   if (offlineOnly && !isForeign(id)) return builtIn('no provider');
   const option = models.find((model) => model.id === id);
   if (option === undefined) return builtIn(`no provider for ${id}`);
-  if (!option.usable.yes) return builtIn(option.usable.because);
-  return speaksOtherwise(option, words);
+  return !option.usable.yes ? builtIn(option.usable.because) : speaksOtherwise(option, words);
 }
 
 /** An agent of another program works as its own role only, that role by nothing else, and neither under a cost limit. */
@@ -257,7 +256,6 @@ function instead(wish: ModelRequest, asked: string, obstacle: Reason): Result<Ch
 /** Built-in rules have no location, and cannot be removed. */
 export const isWritten = ({ layer }: Reason): boolean => layer !== 'default';
 const aside = (reason: Reason): string => (isWritten(reason) ? '' : ` (${reason.rule})`);
-
 const SOME = 12;
 
 /** The asking agent may be in a sandbox without a command to look the names up. */
@@ -357,6 +355,5 @@ export function answerProblem(
   if (isSameModel(asked, answered)) return null;
   const name = answered.slice(answered.indexOf('/') + 1);
   const known = [name, name.slice(name.lastIndexOf('/') + 1)].flatMap((one) => resolveModel(one, []) ?? []);
-  if (!isTaken(name, known.length > 0, terms, rules)) return 'another model';
-  return modelProblem(answered, rules);
+  return !isTaken(name, known.length > 0, terms, rules) ? 'another model' : modelProblem(answered, rules);
 }

@@ -276,7 +276,6 @@ export class Permit {
     if (agent !== binding.agent) return fail('its permit is for another agent');
     if (action !== binding.action) return fail('its permit is for another action');
     if (sandbox !== binding.sandbox) return fail('its permit is for another sandbox');
-    if (policyHash !== binding.policyHash) return fail('the rules changed since it was allowed');
-    return ok(undefined);
+    return policyHash !== binding.policyHash ? fail('the rules changed since it was allowed') : ok(undefined);
   }
 }

@@ -16,7 +16,6 @@ const agent = AgentId;
 const digest = z.string().max(200);
 export const Delivery = z.enum(['sequential', 'important', 'urgent']);
 export type Delivery = z.infer<typeof Delivery>;
-
 export const PlanEdits = z.array(PlanEdit).max(1000).readonly();
 
 /** The form of every command, strict and bounded: a line of a client is checked by it. */

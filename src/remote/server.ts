@@ -216,8 +216,7 @@ async function listenAs(shared: SharedSockets, door: Endpoint, name: string): Pr
   return {
     path: () => path,
     async stillThere() {
-      if (closed || isOurSocket(path)) return !closed;
-      return await (mending ??= mend());
+      return closed || isOurSocket(path) ? !closed : await (mending ??= mend());
     },
     async close() {
       closed = true;

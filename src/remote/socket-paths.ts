@@ -75,8 +75,7 @@ export async function placeFor(where: Where, name: string): Promise<string | nul
 
 /** Links the person's socket in the state folder. If that fails, it is found through the folders alone. */
 export function noteDown(where: Where, path: string): void {
-  if (dirname(path) === dirname(where.note)) return;
-  if (privateIn(dirname(where.note)) !== null) return;
+  if (dirname(path) === dirname(where.note) || privateIn(dirname(where.note)) !== null) return;
   try {
     rmSync(where.note, { force: true });
     symlinkSync(path, where.note);

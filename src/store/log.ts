@@ -339,8 +339,7 @@ function holderOf(database: DatabaseSync): (session: string) => Holder | null {
 }
 
 function isAlive(holder: Holder): boolean {
-  if (holder.boot !== bootId()) return false;
-  if (!isRunning(holder.pid)) return false;
+  if (holder.boot !== bootId() || !isRunning(holder.pid)) return false;
   const stat = statOf(holder.pid);
   // A zombie writes nothing any more.
   return stat.started === holder.started && !ENDED.has(stat.state);
@@ -368,5 +367,4 @@ function statOf(pid: number): { readonly state: string; readonly started: string
 }
 
 const bootId = (): string => textOf('/proc/sys/kernel/random/boot_id').trim();
-
 const textOf = (file: string): string => tried(() => readFileSync(file, 'utf8'), '');

@@ -50,10 +50,8 @@ export async function openFolder(root: Root, given: string): Promise<Result<Open
 }
 
 /** The path for accessing names below an open folder. */
-export async function placeOf(folder: FileHandle, root: Root, name: string): Promise<string> {
-  if (HAS_DESCRIPTOR_PATHS) return `/proc/${process.pid}/fd/${folder.fd}`;
-  return realpath(path.join(root.path, name));
-}
+export const placeOf = async (folder: FileHandle, root: Root, name: string): Promise<string> =>
+  HAS_DESCRIPTOR_PATHS ? `/proc/${process.pid}/fd/${folder.fd}` : realpath(path.join(root.path, name));
 
 /** Opens without following a final link and without waiting for a pipe; returns the error as a fault. */
 export async function openPlain(
@@ -116,8 +114,7 @@ function realOf(absolute: string): string | null {
     return realpathSync(absolute);
   } catch (error) {
     if (codeOf(error) === 'ENOTDIR') return absolute;
-    if (codeOf(error) !== 'ENOENT') return null;
-    if (isLink(absolute)) return null;
+    if (codeOf(error) !== 'ENOENT' || isLink(absolute)) return null;
     const parent = realOf(path.dirname(absolute));
     return parent === null ? null : path.join(parent, path.basename(absolute));
   }

@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The longest files, which mostly wait; then folders by how long their files take; all others come after. */
 const LONG = [
   'journeys/cluster.test.ts',
+  'journeys/run-elsewhere.test.ts',
   'distributed/steps.test.ts',
   'tools/trees/workspaces.test.ts',
   'security/n-kill.test.ts',

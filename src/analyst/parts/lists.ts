@@ -94,7 +94,6 @@ export function* changes({ task }: Brief): Work {
 }
 
 type Commit = ReturnType<typeof commitsIn>[number];
-
 const COMMIT = /^([0-9a-f]{7,40}) (\d{4}-\d{2}-\d{2})T\S+ (.*)$/;
 /** A rename, `a/{b => c}/d`: an empty part takes its slash with it. */
 const RENAMED = /\{.* => (?:(.+)\}|\}\/)/;
@@ -281,7 +280,6 @@ const isNamedBy = ({ name }: Dependency, { path, text }: Hit): boolean =>
 const isSetting = (hit: Hit): boolean =>
   (isAside(hit.path) || !isSource(hit.path)) && !NO_SETTING.test(hit.path) && !isForeign(hit.path) && !isComment(hit);
 const NO_SETTING = new RegExp(PATTERNS.noSetting, 'i');
-
 const IS = { imported: 'imported', named: 'only named in settings or scripts', unknown: 'unknown', lost: 'none found' };
 
 function headText(counted: readonly Counted[]): string {

@@ -6,7 +6,6 @@ import { closedReason, touchedFiles } from '../views/index.ts';
 import { type Action, ENDED, NO_RUN, rowOf, whyNotAgent } from './action.ts';
 
 type MessageArgs = Omit<Extract<Command, { readonly do: 'message' }>, 'do'>;
-
 const command = (_: RunState, args: MessageArgs): Command => ({ do: 'message', ...args });
 
 export const messageAgent: Action<MessageArgs> = {
@@ -75,10 +74,8 @@ export function whyNotCommit(state: RunState): string | null {
 }
 
 /** Why no pull request can be made of the changes of the run, as far as its state tells, or null. */
-export function whyNotRequest(state: RunState): string | null {
-  if (state.finished === null) return 'The run continues.';
-  return whyNoChanges(state);
-}
+export const whyNotRequest = (state: RunState): string | null =>
+  state.finished === null ? 'The run continues.' : whyNoChanges(state);
 
 /** Why there are no changes to look at, or null. */
 export const whyNoChanges = (state: RunState): string | null =>

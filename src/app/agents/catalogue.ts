@@ -32,7 +32,6 @@ export function listAgents(
 }
 
 const AGENT_FILE = /(?:^|[\s/])agents\/[^\s:]+\.(?:md|json)\b/;
-
 export const isCustom = ({ source }: Pick<AgentInfo, 'source'>): boolean => source !== 'built-in';
 
 const infoOf = (

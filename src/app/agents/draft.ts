@@ -120,6 +120,5 @@ async function afterReopen(
 ): Promise<Result<Receipt, Refusal>> {
   if (!done.ok) return done;
   const next = await renew();
-  if (next.ok) return ok({ text: done.value.text });
-  return fail({ text: `${done.value.text} ${next.fault.text}` });
+  return next.ok ? ok({ text: done.value.text }) : fail({ text: `${done.value.text} ${next.fault.text}` });
 }

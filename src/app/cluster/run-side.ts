@@ -391,7 +391,6 @@ async function headOf(db: distributed.Database, { log, session }: ClusterRun): P
 }
 
 const bodyOf = ({ v: _v, seq: _seq, session: _session, time: _time, ...body }: MimirEvent): EventBody => body;
-
 const ELSEWHERE = 'another process continues this run';
 
 /** Events after which the files of the project may be others. */

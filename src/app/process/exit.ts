@@ -47,7 +47,6 @@ export function exitOnFault<T>(read: () => T): T {
 }
 
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
-
 const SIGNAL_CODES = { SIGINT: EXIT.interrupt, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangUp } as const;
 
 /** Why a signal stopped the run, as its report states it. */

@@ -20,7 +20,6 @@ interface Act<W> {
 }
 
 type Acts = { readonly [K in ChangeAction['do']]: Act<Extract<ChangeAction, { readonly do: K }>> };
-
 type Opened = Pick<OpenProject, 'project' | 'config' | 'log'>;
 
 /** Its calls may reject with an `Exit`. */

@@ -100,7 +100,6 @@ function foldersOf(files: readonly string[]): readonly string[] {
 }
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/', path.length - 2) + 1);
-
 const MOST_LITERAL = 400;
 
 /** Paths that contain the query literally, shortest first; much cheaper than a fuzzy search. */

@@ -99,7 +99,6 @@ function pathOf(state: RunState, agent: AgentId): readonly string[] {
 // A chat that follows a run: its questions with buttons, and commands that look at it, message its agents or stop it.
 
 type Approval = RunState['approvals'][number];
-
 type Asker = Pick<outside.Telegram, 'ask' | 'settled'>;
 type How = Pick<outside.TelegramParts, 'answer' | 'failed' | 'world'>;
 
@@ -189,7 +188,6 @@ async function planAnswered({ view, controls }: Run, answer: Given): Promise<str
 }
 
 const SETTLED = { allowed: 'Allowed.', denied: 'Denied.', withdrawn: 'No longer asked.' } as const;
-
 const keyOf = (approval: string): string => approval.slice(0, 30);
 
 /** Of a question as it is shown: an answer to another one does not count. */

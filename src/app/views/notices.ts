@@ -81,8 +81,7 @@ function questionOf(
   const line = firstLineOf(title);
   const what = role !== undefined && line.startsWith(`${role}: `) ? line.slice(role.length + 2) : line;
   if (action === 'shell') return `may I run ${what}?`;
-  if (action === 'question' || what.endsWith('?')) return what;
-  return `${what}?`;
+  return action === 'question' || what.endsWith('?') ? what : `${what}?`;
 }
 
 /** Its id if it is not known. */
@@ -106,6 +105,5 @@ const MOST_NAMES = 4;
 function summaryOf(happenings: readonly NoticeEvent[]): string {
   const many = happenings.length;
   if (happenings.every(({ is }) => is === 'asks')) return `${many} agents need you`;
-  if (happenings.every(({ is }) => is === 'failed')) return `${many} agents failed`;
-  return `${many} things need you`;
+  return happenings.every(({ is }) => is === 'failed') ? `${many} agents failed` : `${many} things need you`;
 }

@@ -66,7 +66,6 @@ export function environmentWithHanded(): Record<string, string | undefined> {
 }
 
 const folderIn = (stateDir: string): string => join(stateDir, 'handed');
-
 const CIPHER = 'aes-256-gcm';
 const [KEY_BYTES, START_BYTES, TAG_BYTES] = [32, 12, 16];
 /** Milliseconds after which an unread file is removed. */

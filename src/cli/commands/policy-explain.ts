@@ -204,7 +204,6 @@ interface Asker {
 }
 
 type Spawns = Readonly<Record<'depth' | 'agents' | 'siblings', number>>;
-
 const FIRST: Spawns = { depth: 1, agents: 0, siblings: 0 };
 
 /** With `withRole`, `--role` chooses the role and is not the question itself. */

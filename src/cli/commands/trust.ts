@@ -11,8 +11,7 @@ import { command, tell } from '../verb.ts';
 
 export const trustVerb = command('trust', async (args, io) => {
   const project = projectOf(placeOf(args), io);
-  if (args.has('revoke')) return revoked(project, args, io);
-  return settle(shownIn(project, io), args, io);
+  return args.has('revoke') ? revoked(project, args, io) : settle(shownIn(project, io), args, io);
 });
 
 /** Asks a person at a terminal, before anything is planned, if the question is open. The run continues after any answer. */

@@ -86,8 +86,7 @@ function together(said: readonly LayerValue[]): Holding {
 function tighter(a: unknown, b: unknown, how: 'min' | 'and' | 'or' | readonly string[]): boolean {
   if (how === 'and') return a === false && b !== false;
   if (how === 'or') return a === true && b !== true;
-  if (how === 'min') return amount(a) < amount(b);
-  return how.indexOf(String(a)) > how.indexOf(String(b));
+  return how === 'min' ? amount(a) < amount(b) : how.indexOf(String(a)) > how.indexOf(String(b));
 }
 
 /** Numbers unchanged, durations in milliseconds; anything else is 0. */

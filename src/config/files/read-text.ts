@@ -82,8 +82,7 @@ function unreadable(code: string, wrong: Wrong, open = 'make it readable for you
   if (code === 'ENOENT') return ok(null);
   if (code === 'ENOTDIR') return wrong('has a file in its path where a directory is expected', 'move that file');
   if (code === 'ELOOP') return wrong('is a symbolic link', 'replace it with the file itself');
-  if (code === 'EACCES') return wrong(NO_PERMISSION, open);
-  return wrong(`cannot be read (${code})`, 'check the file');
+  return code === 'EACCES' ? wrong(NO_PERMISSION, open) : wrong(`cannot be read (${code})`, 'check the file');
 }
 
 /** Reads at most `limit` bytes from the current position. */

@@ -260,8 +260,7 @@ export function respelled(tree: Tree): Tree {
     .reduce<Tree>((soFar, path) => {
       const own = OTHER_SPELLINGS.get(path.join('.'))?.split('.');
       const entry = entryAt(tree, path);
-      if (own === undefined || entry === null) return soFar;
-      return inserted(without(soFar, path), own, entry);
+      return own === undefined || entry === null ? soFar : inserted(without(soFar, path), own, entry);
     }, tree);
 }
 

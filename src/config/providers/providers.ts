@@ -159,7 +159,6 @@ const priceFrom = ({ input, output, cacheRead, cacheWrite }: NonNullable<Provide
 });
 
 type Written = NonNullable<Settings['providers']>;
-
 export type ProviderEntry = Written[string];
 
 /** Headers of the connection and the body's encoding: another value would break or redirect the request. */

@@ -22,7 +22,6 @@ export const agentFolder = (owner: AgentOwner, root: string, { config, home }: P
     : { owner, directory: path.join(config, 'agents'), shown: shownPath(path.join(config, 'agents'), home) };
 
 const PROJECT_FOLDER = '.mimir/agents';
-
 export type Others = readonly { readonly name: string; readonly source: string }[];
 
 /** The text of an agent's file and the role it describes, or why it cannot be used here. */

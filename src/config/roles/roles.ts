@@ -170,7 +170,6 @@ const MAX_FILES = 200;
 const RANK = 'main finder oracle librarian refactoring rush reviewer security tester code explore plan'.split(' ');
 const rankOf = ({ name }: Role): number => (RANK.includes(name) ? RANK.indexOf(name) : RANK.length);
 const byRank = (a: Role, b: Role): number => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1);
-
 const shownFile = (folder: Pick<RoleFolder, 'shown'>, file: string): string => path.join(folder.shown, file);
 
 /** Reads one file, and refuses it if its role may not have this name. */

@@ -18,7 +18,6 @@ const HOOK_ADDRESS = 'use an address such as https://ntfy.sh/my-topic; http only
 /** What notices of a run may be about. */
 const NOTICE_KINDS = ['plan', 'asks', 'failed', 'budget', 'ended'] as const;
 export const ADDRESS = 'use an address such as http://127.0.0.1:11434/v1';
-
 const TIME = /^\d{1,9}(?:ms|s|m|h|d)$/;
 const TIMES = 'use a duration such as 500ms, 30s, 10m, 1h or 90d';
 const time = z.string().regex(TIME, TIMES);
@@ -115,7 +114,6 @@ const ForeignAgent = section({
 
 const dollars = z.number().min(0).max(1e6);
 const Price = section({ input: dollars, output: dollars, cacheRead: key(dollars), cacheWrite: key(dollars) });
-
 const wireName = z.string().regex(/^\S{1,200}$/);
 const variable = z
   .string()
@@ -427,9 +425,7 @@ export const OTHER_SPELLINGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const Hex = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'a colour must be "#" and six hex digits, such as "#7fca95"');
-
 const Ansi = z.enum([...ANSI_NAMES, 'default']).nullable();
-
 export const FullColour = z.strictObject({ hex: Hex, ansi: Ansi });
 
 const OneColour = z.union([Hex, FullColour], {

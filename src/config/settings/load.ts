@@ -204,8 +204,7 @@ function readFile(file: LayerFile, trusted: boolean): Result<ReadLayer | null, r
     owner: file.name === 'user' ? 'mine' : 'any',
   });
   if (!text.ok) return fail([text.fault]);
-  if (text.value === null) return ok(null);
-  return readLayer(file.name, file.shown, text.value, trusted);
+  return text.value === null ? ok(null) : readLayer(file.name, file.shown, text.value, trusted);
 }
 
 /** A fault for `config.yaml`, whose restrictions would otherwise be ignored silently. */

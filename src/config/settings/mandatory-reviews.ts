@@ -111,7 +111,6 @@ export function childRulesFrom(values: Values): Rules['children'] {
 }
 
 type Written = NonNullable<Settings['childAgents']>;
-
 const isDefault = ({ layer }: Reason): boolean => layer === 'default';
 
 /** The idle time in milliseconds. A bare number is seconds here, unlike elsewhere. 0 means never. */

@@ -70,7 +70,6 @@ export function oncePerTurn(policyWatcher: PolicyWatcher): PolicyWatcher {
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
 const isLooser = (next: Rules, before: Rules): boolean => !same(deciding(meet(before, next)), deciding(next));
 
 const goneText = (files: readonly string[]): string =>

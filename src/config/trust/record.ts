@@ -78,7 +78,6 @@ export const takeTrust = (projectRoot: string, places: Where): Result<boolean, s
   trusted.removeRecord(realpathSync(projectRoot), places);
 
 const tooWide = (root: string): string => `${root} cannot be trusted: it is your home directory or contains it`;
-
 const REPLACED = '# the folder itself was replaced after it was trusted';
 
 // The changes since a project was trusted. The caller provides the diff.

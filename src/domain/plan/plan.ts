@@ -207,9 +207,7 @@ export interface PlanFault {
 /** `edits`: file tools, within the task's `writes`. `commands`: in the sandbox, which has no network and only the project. */
 export const PERMITTED = ['edits', 'commands'] as const;
 export type Permitted = (typeof PERMITTED)[number];
-
 export type AllPermissions = Readonly<Record<Permitted, Permission>>;
-
 export const ASK_ALL: AllPermissions = { edits: 'ask', commands: 'ask' };
 
 /** The permissions of a task of the plan; without a task, those of agents outside the plan. */

@@ -12,7 +12,6 @@ import { type PersonTask, toPersonForm } from './plan-view.ts';
 /** A task of a sound plan as a person would write it, for another check, which fills in omitted values. */
 export type Draft = Pick<PersonTask, 'id' | 'description' | 'role' | 'dependsOn'> & Partial<PersonTask>;
 export type Drafts = readonly Draft[];
-
 export const draftsOf = (plan: SoundPlan): Drafts => toPersonForm(plan).tasks;
 
 /** `count` free ids of the form `task-N` that are not in `given`, with N starting after the number of tasks. */

@@ -36,7 +36,6 @@ export const Check = z.strictObject({
   timeout: z.int().min(1).max(86_400_000),
 });
 export type Check = z.infer<typeof Check>;
-
 export const Checks = z.array(Check).min(1).max(100).readonly();
 export const Attempts = z.int().min(1).max(MOST_ATTEMPTS);
 

@@ -235,7 +235,6 @@ const answersIn = (turns: readonly Turn[]): readonly string[] =>
     .filter((text) => text !== '');
 
 const answerOf = (text: string): string => text.replace(/\n?\s*\[(?:COMPLETE|DONE)\]\s*$/, '').trim();
-
 const joined = (answers: readonly string[]): string => answers.join('\n\n');
 
 /** The outcome of a fault. Answers given so far are handed over. */

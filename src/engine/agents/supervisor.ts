@@ -329,7 +329,6 @@ export class AgentSupervisor {
 }
 
 type Why = Pick<events.EventOf<'agent.status'>, 'reason' | 'waitingFor'>;
-
 const FOR_A_SLOT = { reason: '', waitingFor: { is: 'slot' } } as const;
 const FOR_CHECKS = { reason: '', waitingFor: { is: 'checks' } } as const;
 

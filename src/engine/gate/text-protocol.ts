@@ -55,7 +55,6 @@ export function unreadableReason(call: ToolCall): Unreadable | null {
   return reason === null || !isUnreadable(reason) ? null : reason;
 }
 const isUnreadable = (reason: string): reason is Unreadable => Object.hasOwn(UNREADABLE, reason);
-
 const commandOf = ({ input }: ToolCall): string | null => textField(input, 'command');
 
 function textField(input: Json, key: string): string | null {
@@ -238,7 +237,6 @@ export function fenced(command: string): string {
 }
 
 type Unreadable = 'no command' | 'several commands' | 'no end';
-
 const FORM = 'one block that begins with a line ```bash and ends with a line ```';
 
 /** Sent to the model as the result of such a reply. */
@@ -326,7 +324,6 @@ END
 \`MIMIR_SPAWN_CHILD::NAME\` gives it a name. A name that is one of these roles gives it that role: ${roles.join(', ')}.`;
 
 type Query = Pick<Question, 'order' | 'purpose' | 'closing'>;
-
 type TextParts = Pick<RunContext, 'recorder' | 'rules'> & { readonly tools: ToolPort };
 
 /** Decided by the role, or by the present model: an agent that falls back to a model of the other kind changes its

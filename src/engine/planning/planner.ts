@@ -151,8 +151,7 @@ const hasTrees = (context: PlanContext): boolean => (context.treeProblem?.() ?? 
 /** Without permissions, and without own trees where there can be none: then such tasks are put in order. */
 function possibleTrees(draft: DraftPlan, context: PlanContext): DraftPlan {
   const own = withoutPermissions(draft);
-  if (hasTrees(context)) return own;
-  return { ...own, tasks: own.tasks.map(({ tree: _tree, ...task }) => task) };
+  return hasTrees(context) ? own : { ...own, tasks: own.tasks.map(({ tree: _tree, ...task }) => task) };
 }
 
 /** A single task is always main's, whatever role the planner names, unless that is an agent of another program. */
@@ -283,7 +282,6 @@ const effortsOffered = ({ models, limits }: PlanChoices): readonly Effort[] =>
     : [];
 
 const severalRoles = ({ roles }: PlanChoices): PlanChoices['roles'] => roles.filter(({ single }) => single !== true);
-
 type PlannedRole = PlanChoices['roles'][number];
 
 function roleLine(

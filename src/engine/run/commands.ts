@@ -126,7 +126,6 @@ function changesUndone(
 // Hands a run to another process: nothing new begins, running calls finish, then the run stops in its present state.
 
 type HandOver = Extract<controls.Command, { readonly do: 'hand over' }>;
-
 const HANDED_OVER = 'handed over';
 
 /** Resolves when the run has stopped, or with the reason why it stays here. Model and tool calls count as running. Waits

@@ -141,7 +141,6 @@ async function judged({ reviews: forced, recorder, root, signal }: RunModules, b
 }
 const WORK_JUDGED = { reason: 'its work is judged', waitingFor: { is: 'review' } } as const;
 type TreeBefore = Parameters<RunModules['reviews']['afterTask']>[1];
-
 export const ROOT_RUNS: events.EventBody = { type: 'agent.status', agent: ROOT, status: 'running', reason: '' };
 
 /** Shows what ROOT could not do; then it waits for the next message. */
@@ -363,7 +362,6 @@ function isMoved(stored: readonly events.MimirEvent[]): boolean {
 // How ROOT of a run without a plan waits: its status in the log, what wakes it, and when all work is at rest.
 
 const IDLE = { reason: 'idle', waitingFor: { is: 'message' } } as const;
-
 export const ROOT_WAITS = { type: 'agent.status', agent: ROOT, status: 'waiting', ...IDLE } as const;
 /** While children work, the run's clock continues. */
 const CHILDREN_WORK: events.EventBody = { ...ROOT_WAITS, waitsFor: 'children' };

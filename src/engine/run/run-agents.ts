@@ -117,8 +117,7 @@ function isOver(
   state: events.AgentState,
   lost: ReadonlySet<AgentId>,
 ): boolean {
-  if (one === undefined || state.outcome === null) return false;
-  if (!recorder.state().answering && !stays(state, lost)) return false;
+  if (one === undefined || state.outcome === null || (!recorder.state().answering && !stays(state, lost))) return false;
   if (state.outcome === 'completed' && events.isUnmerged(state)) return events.staysUnmerged(state);
   if (state.outcome !== 'completed' || !forced.judges(one)) return true;
   return forced.nodes('on-write').every((node) => events.isSettled(recorder.state(), node, one.agent));

@@ -13,9 +13,7 @@ import { orAborted } from '../gate/index.ts';
 import { type Choice, mergeTree } from './merge.ts';
 
 export const NO_TREES = 'trees of their own are not available here';
-
 type Merge = () => Promise<MergeEnd | null>;
-
 export type Workspaces = ReturnType<typeof openWorkspaces>;
 
 export function openWorkspaces(parts: AgentModules) {
@@ -166,7 +164,6 @@ async function make(
 }
 
 const RESOLVES = { status: 'pending', reason: 'resolves conflicts' } as const;
-
 const CHOICES = ['mine', 'theirs', 'agent', 'merge'] as const;
 
 async function merge(parts: AgentModules, agent: AgentId): Promise<MergeEnd | null> {
@@ -180,8 +177,7 @@ async function merge(parts: AgentModules, agent: AgentId): Promise<MergeEnd | nu
       choose: options.person
         ? async (request): Promise<Choice> => {
             const answer = await gate.approvals.ask({ agent: ROOT }, null, request, signal);
-            if (answer.is === 'withdrawn') return 'stop';
-            return CHOICES.find((one) => one === answer.text) ?? 'patch';
+            return answer.is === 'withdrawn' ? 'stop' : (CHOICES.find((one) => one === answer.text) ?? 'patch');
           }
         : null,
     },

@@ -58,8 +58,7 @@ export function foreignModels(parts: ForeignParts): ForeignModels {
         await session.end();
         return refuse(reply.fault);
       }
-      if (reply.value === null) return STOPPED;
-      return ok(replyOf(request, reply.value, { session: session.id }));
+      return reply.value === null ? STOPPED : ok(replyOf(request, reply.value, { session: session.id }));
     },
     async ended(agent) {
       const over = [...sessions].filter(([id]) => agent === null || id === agent);
@@ -70,11 +69,8 @@ export function foreignModels(parts: ForeignParts): ForeignModels {
 }
 
 const refuse = (message: string): Result<never, ModelFault> => fail({ is: 'refused', message });
-
 const STOPPED: Result<never, ModelFault> = fail({ is: 'aborted', message: 'stopped' });
-
 const CLOSING = 'No further turn is left. Answer now: what you did and found, and what is left to do.';
-
 const idOf = (call: CallId, index: number): CallId => CallId.parse(`${call}.${index + 1}`);
 
 /** The session of the agent, with its process, which is started if there is none; null where `signal` is aborted before it has begun. */

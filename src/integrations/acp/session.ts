@@ -286,9 +286,7 @@ const lessUsage = (all: Usage, told: Usage): Usage => ({
 });
 
 const didCall = (what: string): AgentCall => ({ tool: 'agent_did', input: { what: line(what, 300) || 'something' } });
-
 const GO_ON = 'You were interrupted. Continue with your task.';
-
 const STATUS = { pending: 'pending', in_progress: 'active', completed: 'completed' } as const;
 
 function todosOf(entries: Extract<SessionUpdate, { sessionUpdate: 'plan' }>['entries']): AgentCall {
@@ -299,7 +297,6 @@ function todosOf(entries: Extract<SessionUpdate, { sessionUpdate: 'plan' }>['ent
 }
 
 type ToolCallFacts = RequestPermissionRequest['toolCall'];
-
 const WRITES = new Set(['edit', 'delete', 'move']);
 /** What these look at is visible in the sandbox anyway. */
 const LOOKS = new Set(['read', 'search', 'think']);

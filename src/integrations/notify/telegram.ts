@@ -276,8 +276,7 @@ async function said({ parts }: Context, chat: Chat, { text, question, about }: T
   }
   if (question === undefined) return unasked(parts, chat, { text, about });
   if (chat.may === 'look') return 'This chat may only look.';
-  if (!question.takesWords) return 'Use one of its buttons.';
-  return parts.answer(question.id, { words: text });
+  return !question.takesWords ? 'Use one of its buttons.' : parts.answer(question.id, { words: text });
 }
 
 type Api = <T>(method: string, body: object, result: z.ZodType<T>, during?: AbortSignal) => Promise<T>;

@@ -118,7 +118,6 @@ function saidAtEnd(own: readonly string[], { complete }: Phrases): Judged {
 }
 
 const WRONG = /\b(?:error|exception|failed|failure|unable|cannot|can't|fatal|panic|denied|not found)\b/i;
-
 const ITEM = /^(?:[-*•+|]|\d{1,3}[.)])\s/;
 const HEADING = /^(?:#{1,6}\s.*|(?:note|hint|tip|ps)\b.*|\p{L}[\p{L} ]{0,30}:?)$/iu;
 
@@ -216,7 +215,6 @@ const ASKS_KEY = /\bpress (?:enter|return|any key|space)\b|\bhit (?:enter|return
 const CONFIRMS = /\b(?:enter|return)\b.{0,12}\b(?:confirm|select|submit|continue|choose)\b/i;
 const ENTER_SECRET = /^(?:please )?(?:enter|type|paste)\b.{0,40}\b(?:api key|password|passphrase|token|code)\b/i;
 const SECRET = /\b(?:pass(?:word|phrase)|pin|one-time code|verification code|api key)\b[^?\n]{0,80}[:?]\s*$/i;
-
 type Question = Pick<Judged, 'words' | 'options'> & Partial<Judged>;
 
 /** The question at the foot of the screen that holds the program up; null if there is none. */
@@ -252,7 +250,6 @@ const askedBefore = (lines: readonly string[]): string =>
     .join('\n');
 
 const choices = (keys: readonly string[]): readonly Choice[] => keys.map((key) => ({ keys: [key], text: key }));
-
 const MARKED = /^\s*[❯›▶]\s+(?:[✔✓]\s+)?(?=\S)/u;
 
 /** A list without numbers, with a mark at one line and, below it, how it is confirmed; null if there is none. */

@@ -160,7 +160,6 @@ function againstCalls({ blocks, disorder, usage }: Progress, stopped: StopReason
 }
 
 const malformed = (why: string): { readonly ok: false; readonly fault: NoReply } => fail({ is: 'malformed', why });
-
 type CallBlock = Extract<Block, { type: 'tool_use' }>;
 const isCall = (block: Block): block is CallBlock => block.type === 'tool_use';
 const isForm = (block: Block): block is CallBlock => isCall(block) && block.name === FORM_TOOL;

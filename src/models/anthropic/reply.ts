@@ -209,7 +209,6 @@ function growThought(
 const MOST_BLOCKS = 4096;
 const UNKNOWN = fail('an event has an unknown form');
 const NOT_ITS_KIND = fail('a part has another kind than its block');
-
 const textDelta = (text: string): Delta | null => (text === '' ? null : { is: 'text', text });
 
 // Usage as Anthropic reports it: cumulative, with the input counts in the first event and the final ones in the last.

@@ -27,7 +27,6 @@ export const FORM_TOOL = 'give_reply';
 /** The reasoning budget in tokens for models that need one, and the least output limit for using it. */
 const THINKING_BUDGET = 4096;
 const LEAST_FOR_THINKING = 2 * THINKING_BUDGET;
-
 const CACHED = { cache_control: { type: 'ephemeral' } } as const;
 
 export function askedOf(request: ModelRequest, allowed: Allowed = ALL_ALLOWED): Asked {
@@ -202,7 +201,6 @@ interface Allowed extends Readonly<Record<keyof Traits, boolean>> {
 }
 
 const ALL_ALLOWED: Allowed = { schema: true, forced: true, thinking: true, effort: true, reasonedFrom: 0 };
-
 type OfModel = Omit<Allowed, 'reasonedFrom'>;
 
 export function openLearned() {
@@ -270,7 +268,6 @@ const hasReasoning = ({ messages }: Body): boolean =>
 // caller checks a reply against the rest.
 
 type Fields = { readonly [key: string]: Json };
-
 const KEPT: ReadonlySet<string> = new Set(['type', 'enum', 'const', 'description', 'title', 'required', '$ref']);
 const FORMATS: ReadonlySet<Json> = new Set('date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '));
 

@@ -91,7 +91,6 @@ export const hostOf = ({ name, baseUrl }: Pick<Called, 'name' | 'baseUrl'>): str
   URL.canParse(baseUrl) ? new URL(baseUrl).host : name;
 
 type ErrorBody = Readonly<Record<'type' | 'code' | 'message', string>>;
-
 const WAITED_FOR: ReadonlySet<Cause> = new Set(['rate limited', 'overloaded']);
 
 /** Error types and codes of Anthropic, OpenAI and compatible servers. */
@@ -120,8 +119,7 @@ function causeOf(status: number, said: ErrorBody): Cause {
   if (words !== null && status >= 400 && status < 500) return words;
   const byStatus = BY_STATUS[status];
   if (byStatus !== undefined) return byStatus;
-  if (status >= 500) return 'overloaded';
-  return 'refused';
+  return status >= 500 ? 'overloaded' : 'refused';
 }
 
 const NO_CREDIT =
@@ -250,7 +248,6 @@ const LONGEST = 400;
 /** This many consecutive characters of the key count as a part of it; shorter parts are found only beside a mask (`***`, `…`). */
 const PART = 6;
 const SHOWN = HIDDEN;
-
 type Secrets = Pick<ProviderSetup, 'key' | 'headers'>;
 
 /** `text` without the key in any form, without values of headers and control characters, at most 400 characters. */

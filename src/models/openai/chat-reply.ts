@@ -129,8 +129,7 @@ function readingOf(request: ModelRequest, came: Came): Reading<Read> {
   if (stop === 'output limit' || stop === 'refused') return withoutCalls(read, stop);
   const why = stop === undefined ? unknownStop(finish) : missing(came);
   if (why === 'its end is missing') return { is: 'cut' };
-  if (why !== null) return { is: 'malformed', why };
-  return { is: 'reply', reply: wholeReply(request, came) };
+  return why !== null ? { is: 'malformed', why } : { is: 'reply', reply: wholeReply(request, came) };
 }
 
 function wholeReply(request: ModelRequest, { read, thoughts, byTool, raw }: Came): Read {

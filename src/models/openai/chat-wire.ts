@@ -216,10 +216,8 @@ function modelStep(
 }
 
 /** `kept` as the opaque part of a reply by `model`; undefined if it is empty. */
-export function opaqueOf(kept: KeptReply, model: string): Json | undefined {
-  if (Object.keys(kept).length === 0) return undefined;
-  return { openai: jsonOf({ model, ...kept }) };
-}
+export const opaqueOf = (kept: KeptReply, model: string): Json | undefined =>
+  Object.keys(kept).length === 0 ? undefined : { openai: jsonOf({ model, ...kept }) };
 
 export const wireId = (id: string): string => wireWord(id, 40);
 

@@ -224,7 +224,6 @@ interface Options {
 }
 
 const wordsOf = (text = ''): readonly string[] => text.split(' ').filter((word) => word !== '');
-
 type Has = (word: string) => boolean;
 
 /** Built once per program, because a command may have thousands of words. */
@@ -303,8 +302,7 @@ const git: Judge = (word, at, words) => {
   const verb = words.findIndex((one, place) => place > 0 && one !== null && !one.startsWith('-'));
   if (verb === -1 || at < verb) return gitFirst(word) ? 'runs' : null;
   if (at === verb) return GIT_VERBS.has(word) ? 'runs' : null;
-  if (words[verb] === 'rebase' && /^-[xi]/.test(word)) return 'runs';
-  return behindVerb(word, at, words);
+  return words[verb] === 'rebase' && /^-[xi]/.test(word) ? 'runs' : behindVerb(word, at, words);
 };
 const behindVerb = options(gitRuns, { short: 'o', long: 'output' });
 

@@ -16,13 +16,11 @@ export function innerOf(simple: Simple): readonly Inner[] {
   const special = SPECIAL.get(program);
   if (special !== undefined) return special(simple, program);
   const wrapper = WRAPPERS.get(program);
-  if (wrapper !== undefined) return unwrapped(simple, 1, wrapper, program);
-  return ofRunner(simple, program);
+  return wrapper !== undefined ? unwrapped(simple, 1, wrapper, program) : ofRunner(simple, program);
 }
 
 export const doubt = (why: string): Inner => ({ is: 'doubt', why });
 const isWords = (words: readonly Known[]): words is readonly string[] => !words.includes(null);
-
 const SHELLS = 'sh bash dash ash ksh mksh rbash zsh';
 /** What they run can not be read here. */
 const OPAQUE =
@@ -47,7 +45,6 @@ function ofShell({ words }: Simple, shell: string): readonly Inner[] {
 }
 
 const SHELL_VALUES = /^[-+][a-zA-Z]*[oO]$|^--(?:rcfile|init-file)$/;
-
 const foreign = (shell: string): readonly Inner[] => (shell === 'zsh' ? [doubt('zsh reads words differently')] : []);
 
 /** The arguments as one text, as `eval` takes them. */

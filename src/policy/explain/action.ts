@@ -33,7 +33,6 @@ export function explainAction(subject: string, action: Action, rules: Rules, con
 const capabilityOf = (action: Action): Capability | null =>
   action.is === 'tool' ? action.capability : action.is === 'spawn' ? 'spawn' : null;
 const commandOf = (action: Action): string | null => (action.is === 'tool' ? (action.command ?? null) : null);
-
 type Part = Omit<TookPart, 'decides'>;
 const NO_RULES: CommandRules = { allow: [], ask: [], deny: [] };
 const LISTS = ['deny', 'ask', 'allow'] as const;

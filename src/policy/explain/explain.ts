@@ -77,7 +77,6 @@ export function ranked(because: Reason, others: readonly Omit<TookPart, 'decides
 export const takeOut = (entry: string, from: Reason): string => `remove "${entry}" from ${keyWithPlace(from)}`;
 const putInto = (entry: string, from: Reason): string => `add "${entry}" to ${keyWithPlace(from)}`;
 export const changeRule = (from: Reason, to: string): string => `set ${to} (${placeText(from)})`;
-
 export const changePlace = (from: Reason): string => `change ${keyWithPlace(from)}`;
 
 /** Only the key, because its value may be long. */

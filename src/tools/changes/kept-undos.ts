@@ -16,7 +16,6 @@ const Manifest = z.object({
   files: z.array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() })),
 });
 type Manifest = z.output<typeof Manifest>;
-
 const MANIFEST = 'undo.json';
 /** How many undos of a project can be taken back. */
 const KEPT = 50;

@@ -25,7 +25,6 @@ const Input = z.strictObject({
   about: z.string().min(1).max(80).optional().describe('What is listed, in a few words; shown beside the call.'),
 });
 type Input = z.output<typeof Input>;
-
 const COUNT_CAP = 200_000;
 const TIME_LIMIT = 15_000;
 /** The most folders that are named when there are more files than are shown. */

@@ -27,13 +27,11 @@ const Input = z.strictObject({
     .describe('What is searched for, in a few words; shown beside the search.'),
 });
 type Input = z.output<typeof Input>;
-
 const TIME_LIMIT = 20_000;
 /** Longer lines are cut: matches in generated files are rarely useful. */
 const COLUMNS = 500;
 const NEWLINE = 10;
 const LIMITS = '--engine=default --regex-size-limit=10M --dfa-size-limit=20M --max-filesize=10M --crlf'.split(' ');
-
 const Content = z.union([z.object({ text: z.string() }), z.object({ bytes: z.string() })]);
 /** The used parts of `rg --json`; its other records are skipped. */
 const Found = z.object({

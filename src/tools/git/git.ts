@@ -114,8 +114,7 @@ function shapeFault({ subcommand, refs, paths }: Input): string | null {
   if (refs.length > 0 && !TAKES_REFS.has(subcommand)) return `git ${subcommand} takes no refs here`;
   if (paths.length > 0 && !TAKES_PATHS.has(subcommand)) return `git ${subcommand} takes no paths`;
   if (subcommand === 'blame' && paths.length !== 1) return 'git blame takes one path';
-  if (subcommand === 'rev-parse' && refs.length !== 1) return 'git rev-parse takes one ref';
-  return null;
+  return subcommand === 'rev-parse' && refs.length !== 1 ? 'git rev-parse takes one ref' : null;
 }
 
 /** A path for git: inside the project, readable by policy, and not a bare repository. */

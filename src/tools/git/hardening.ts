@@ -51,7 +51,6 @@ export async function lookAndRun(
 }
 
 type Commands = readonly (readonly string[])[];
-
 type Look = readonly [sure: ProgramEnd, listed: ProgramEnd, settings: Settings];
 
 /** The settings that disable the programs of this repository's configuration, or why git is not run. */

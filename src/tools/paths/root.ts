@@ -194,8 +194,7 @@ function worktreeOf(root: string, dotGit: string): GitState {
     const target = /^gitdir: (.+)\n?$/.exec(readFileSync(dotGit, 'utf8'))?.[1];
     if (target === undefined) return { is: 'none', because: '.git is a file without a gitdir line' };
     const directory = realpathSync(path.resolve(root, target));
-    if (isInside(root, directory)) return { is: 'repository', directory };
-    if (ownerOf(directory) === root) return { is: 'repository', directory };
+    if (isInside(root, directory) || ownerOf(directory) === root) return { is: 'repository', directory };
   } catch {
     // Unreadable or dangling: the same answer as a pointer that nobody answers for.
   }
@@ -215,7 +214,6 @@ function ownerOf(directory: string): string | null {
 // the way lenient file systems do (case, Unicode form, ignorable characters, trailing dots).
 
 export type Access = 'read' | 'write';
-
 const MAX_PATH_BYTES = 4096;
 const MAX_COMPONENT_BYTES = 255;
 
@@ -247,8 +245,7 @@ export function insideName(
   const absolute = path.resolve(root, given);
   if (!isInside(root, absolute)) return fail(`${given}: outside the project; paths are relative to its root`);
   const name = path.relative(root, absolute).split(path.sep).join('/');
-  if (name === '' && !folder) return fail(`${given}: the project's folder, not a file`);
-  return ok(name);
+  return name === '' && !folder ? fail(`${given}: the project's folder, not a file`) : ok(name);
 }
 
 /** Why a name inside the root may not be read or written whatever the mode; null when nothing forbids it. */

@@ -7,7 +7,6 @@ import { isInside } from '../paths/root.ts';
 import { tried } from '../../domain/result.ts';
 
 export type Environment = Readonly<Record<string, string>>;
-
 const PASSED = /^(HOME|LANG|LC_[A-Z]+|TZ)$/;
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
 

@@ -111,8 +111,7 @@ export class HeadAndTail {
 /** A file name on one line: control characters and line separators are escaped. */
 export const shownName = (name: string): string =>
   name.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (char) => {
-    if (char === '\n') return String.raw`\n`;
-    return `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+    return char === '\n' ? String.raw`\n` : `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
   });
 
 function endsInHighSurrogate(text: string, length: number): boolean {

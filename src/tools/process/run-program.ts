@@ -466,5 +466,4 @@ function send(leader: number | null, pids: readonly number[], signal: NodeJS.Sig
 }
 
 const signalTo = (pid: number, signal: NodeJS.Signals | 0): boolean => tried(() => process.kill(pid, signal), false);
-
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

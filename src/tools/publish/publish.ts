@@ -84,7 +84,6 @@ const REQUEST_LIMIT = 120_000;
 /** Bytes of a program's words that a person is shown. */
 const MOST_WORDS = 2000;
 const MOST_AHEAD = 20;
-
 export const openPublisher = (options: PublisherOptions): Publisher => new GitPublisher(options);
 
 class GitPublisher implements Publisher {

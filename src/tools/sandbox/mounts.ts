@@ -46,7 +46,6 @@ const APART = [
 ];
 
 const SYSTEM = ['--ro-bind / /', `--dev /dev --size ${SHM_BYTES} --tmpfs /dev/shm --remount-ro /dev`, '--proc /proc'];
-
 const FIXED: readonly string[] = [...APART, ...SYSTEM].flatMap((words) => words.split(' '));
 
 export function boxArguments(plan: SandboxPlan): readonly string[] {
@@ -278,8 +277,7 @@ async function locked<T>(folder: string, act: () => T): Promise<T | null> {
 
 function take(folder: string, mine: string): boolean {
   const lock = fs.readdirSync(folder).find((name) => name.startsWith('lock.'));
-  if (lock === undefined) return false;
-  if (lock !== FREE && isAlive(lock.slice('lock.'.length))) return false;
+  if (lock === undefined || (lock !== FREE && isAlive(lock.slice('lock.'.length)))) return false;
   try {
     fs.renameSync(path.join(folder, lock), mine);
     return true;

@@ -29,7 +29,6 @@ export function hiddenFolders(more: readonly string[], also: readonly string[] =
 const isEmpty = (folder: string): boolean => tried(() => readdirSync(folder).length === 0, false);
 
 export const hiddenFiles = (): readonly string[] => (process.getuid?.() === 0 ? ROOTS_OWN.flatMap(realPlace) : []);
-
 const MOST_SOCKETS = 64;
 
 /** Listening file-system sockets that a sandbox could reach: those outside covered folders (`hidden`) or in a shown one. Neither

@@ -380,6 +380,5 @@ function missingOf(root: string, name: string): readonly string[] | null {
   const steps = name.split('/');
   const ways = steps.map((_, index) => steps.slice(0, index + 1).join('/'));
   const first = ways.findIndex((way) => lstatSync(path.join(root, way), { throwIfNoEntry: false }) === undefined);
-  if (first === -1 || !isPlainFolder(root, ways[first - 1] ?? '')) return null;
-  return ways.slice(first);
+  return first === -1 || !isPlainFolder(root, ways[first - 1] ?? '') ? null : ways.slice(first);
 }

@@ -35,8 +35,7 @@ export class LineQuestions {
   unprinted(state: RunState): NumberedQuestion | null {
     const all = this.open(state);
     const current = all.find(({ key }) => key === this.#current);
-    if (current?.all.every(({ id }) => this.#printed.has(id)) === true) return null;
-    return current ?? all[0] ?? null;
+    return current?.all.every(({ id }) => this.#printed.has(id)) === true ? null : (current ?? all[0] ?? null);
   }
 
   /** The question that a typed line answers, only for those askers in whose name it was printed; or null. */

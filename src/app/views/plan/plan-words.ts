@@ -102,8 +102,7 @@ function objectsIn(json: string): readonly string[] {
   for (const { 0: sign, index } of json.matchAll(signs)) {
     if (sign === '{' && depth++ === 0) from = index;
     if (sign === '}' && --depth === 0) objects.push(json.slice(from, index + 1));
-    if (depth < 0) return objects;
-    if (sign === ']' && depth === 0) return objects;
+    if (depth < 0 || (sign === ']' && depth === 0)) return objects;
   }
   return depth > 0 ? [...objects, json.slice(from)] : objects;
 }

@@ -32,7 +32,6 @@ export interface Frame {
 }
 
 export const PLAIN: Style = {};
-
 export const span = (text: string, style: Style = PLAIN): Span => [text, style];
 
 /** The text of a line without styles. */

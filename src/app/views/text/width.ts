@@ -1,10 +1,7 @@
 /** Measures how many terminal columns text takes, by grapheme clusters, so that a visible character is never cut in half. Expects sanitised text. */
 
 /** The user-perceived characters of a text, in order. */
-export function graphemes(text: string): readonly string[] {
-  if (isSimple(text)) return text.split('');
-  return [...clustersOf(text)];
-}
+export const graphemes = (text: string): readonly string[] => (isSimple(text) ? text.split('') : [...clustersOf(text)]);
 
 /** True if every UTF-16 unit of the text is a character of one column, so that it can be measured and cut by units. */
 export const isSimple = (text: string): boolean => SIMPLE.test(text);

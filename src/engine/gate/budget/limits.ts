@@ -46,7 +46,6 @@ export function limitsAbove(state: events.RunState, agent: AgentId, days: readon
 }
 
 const NOTHING: Budget = {};
-
 export const isCounted = ({ maxTokens, maxCost }: Budget): boolean => maxTokens !== undefined || maxCost !== undefined;
 
 /** Amounts used by the limit's agent and its descendants, or on the day; `reserved`: with what calls in flight have reserved. */

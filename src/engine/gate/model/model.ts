@@ -54,7 +54,6 @@ const decideModel = (
   });
 
 const actionOf = ({ id }: Pick<ModelOption, 'id'>, call: CallId): string => `model ${id} ${call}`;
-
 type Denied = Pick<Extract<EventBody, { type: 'policy.decided' }>, 'agent' | 'subject' | 'action'>;
 
 /** The event that a rule denied something to an agent. */

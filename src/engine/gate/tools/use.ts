@@ -23,7 +23,6 @@ import { interruptedCall, resolvedActs, recordNotDone, isWaitingTool } from './i
 import { actionOf, afterDrain, obtainPermit, type Use } from './permit.ts';
 
 export type ResultsTurn = Extract<Turn, { readonly by: 'tools' }>;
-
 const MOST_CALLS = 16;
 
 /** Results in the order asked. Calls that a person typed are not asked about. */

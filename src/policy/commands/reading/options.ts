@@ -102,8 +102,7 @@ function whyCount({ reader: { most, operands: kind }, operands }: Reading): stri
 function whyWord(word: Argument, isPath: boolean, { reader, scope }: Reading): string | null {
   if (word.is === 'known') return !isPath || isInProject(word.text, scope) ? null : OUTSIDE;
   if (word.is === 'outside' && isPath) return OUTSIDE;
-  if (word.is === 'inside' || reader.open === true) return null;
-  return NOT_IN_TEXT;
+  return word.is === 'inside' || reader.open === true ? null : NOT_IN_TEXT;
 }
 
 // The words of a command for the read-only check: the text where it is known, otherwise what is certain about it; and where a path leads,
@@ -147,8 +146,7 @@ export function argumentOf(word: Word, scope: Scope): Argument | string {
   if (shape.unknown !== null) return { is: shape.outside ? 'outside' : shape.unknown };
   // File names that match `--include=*.ts` are the same option with another value.
   if (/^--[a-z][a-z-]*=/.test(shape.text)) return { is: 'known', text: shape.text };
-  if (leadsOut(shape, scope)) return OUTSIDE;
-  return { is: shape.leading ? 'leading' : 'inside' };
+  return leadsOut(shape, scope) ? OUTSIDE : { is: shape.leading ? 'leading' : 'inside' };
 }
 
 const leadsOut = ({ text, patterns }: Shape, scope: Scope): boolean =>

@@ -117,9 +117,7 @@ export function whyProgram(words: readonly Argument[], scope: Scope): string | n
 }
 
 const named = (program: string, why: string | null): string | null => (why === null ? null : `${program}: ${why}`);
-
 type Judge = (given: readonly Argument[], scope: Scope) => string | null;
-
 const textOf = (argument: Argument | undefined): string | null => (argument?.is === 'known' ? argument.text : null);
 
 /** The programs whose pattern is a script. `+%F` is the output format of `date`; anything else would set the clock. */

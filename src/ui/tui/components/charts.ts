@@ -200,7 +200,6 @@ function gantt(context: Context, width: number): readonly Line[] {
 // second: in braille by the canvas of blessed-contrib, in columns of signs where only ASCII is available.
 
 const AXIS = 8;
-
 type Plot = NonNullable<ReturnType<typeof plotOf>>;
 
 /** Exactly `height` lines of exactly `width` columns: the curve, and below it the axis of time. */

@@ -288,7 +288,6 @@ export function checksOf({ task }: Subject, { texts }: FormValues): Pick<FormEdi
 }
 
 const formatChecks = ({ checks = [] }: PlanTask): string => checks.map(checkText).join('\n');
-
 type FormEdit = Extract<PlanEdit, { readonly is: 'form' }>;
 
 export function orderDialog(of: Subject): Dialog {

@@ -86,8 +86,7 @@ function resting(agent: AgentState, { state, glyphs }: Context): Line | null {
 /** `◔ retrying in 12s (2 of 5): anthropic is …`; null unless the agent waits for a provider. */
 function held(agent: AgentState, { glyphs, now: at }: Context): Line | null {
   const wait = waitOf(agent, at);
-  if (wait === null) return null;
-  return [strong(`${glyphs.held} `, HELD_INK), tint(wait.short, HELD_INK)];
+  return wait === null ? null : [strong(`${glyphs.held} `, HELD_INK), tint(wait.short, HELD_INK)];
 }
 
 /** The running tool of an agent, else the text that streams, else the last message in the log. */

@@ -36,8 +36,7 @@ const infoChoice = ({ name, description, capabilities, source }: AgentInfo): Cho
 
 function ownerOf(source: string): readonly string[] {
   if (source === 'built-in') return [];
-  if (source.startsWith('/etc/')) return ['managed'];
-  return [/^[~/]/.test(source) ? 'yours' : 'project'];
+  return source.startsWith('/etc/') ? ['managed'] : [/^[~/]/.test(source) ? 'yours' : 'project'];
 }
 
 /** A choice for a file that was left out (`left out: FILE:LINE: why`), named after the file. */

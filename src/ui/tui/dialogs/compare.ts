@@ -11,7 +11,6 @@ type CompareDialog = Extract<Dialog, { readonly is: 'compare' }>;
 /** The minimum width of a column: a number and its difference. */
 const MIN_COLUMN = 13;
 const MAX_COLUMN = 24;
-
 export const compareOverlay = (dialog: CompareDialog): Overlay => open(dialog, dialog.at, 0);
 
 const open = (dialog: CompareDialog, at: number, top: number): Overlay => ({

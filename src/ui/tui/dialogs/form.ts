@@ -155,7 +155,6 @@ function walk({ fields, ...state }: FormState, key: string, field: LiveField): P
 }
 
 const entriesOf = (field: LiveField | undefined): number => (field?.is === 'checks' ? field.choices.length : 0);
-
 const WIDTH = 84;
 const LABEL = 14;
 

@@ -103,13 +103,11 @@ export function keyLabel(key: string, glyphs: Glyphs): string {
   const [, prefix, rest] = /^(alt|shift)-(.+)$/.exec(key) ?? [];
   if (prefix !== undefined && rest !== undefined)
     return `${prefix === 'alt' ? glyphs.alt : 'Shift'}-${keyLabel(rest, glyphs)}`;
-  if (isSign(key)) return glyphs.key[key];
-  return LABELS[key] ?? (/^f\d+$/.test(key) ? key.toUpperCase() : key);
+  return isSign(key) ? glyphs.key[key] : (LABELS[key] ?? (/^f\d+$/.test(key) ? key.toUpperCase() : key));
 }
 
 const isSign = (key: string): key is keyof Glyphs['key'] => SIGNS.has(key);
 const SIGNS: ReadonlySet<string> = new Set(['enter', 'up', 'down', 'left', 'right'] satisfies (keyof Glyphs['key'])[]);
-
 const LABELS: Readonly<Record<string, string>> = NAMES;
 
 /** The label of the up and down keys: `↑↓`. */

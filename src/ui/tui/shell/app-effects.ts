@@ -54,8 +54,7 @@ export class AppEffects {
     if ('show' in what) return show(what.show);
     if ('fill' in what) return input({ is: 'edited', text: what.fill });
     if ('copy' in what) return toast(copyToast(what.what, what.copy, terminal.copy(what.copy)));
-    if ('edit' in what || 'field' in what || 'terminal' in what) return this.#lend(what);
-    return this.#run(what);
+    return 'edit' in what || 'field' in what || 'terminal' in what ? this.#lend(what) : this.#run(what);
   }
 
   #run(what: RunRequest | ProjectRequest): void {

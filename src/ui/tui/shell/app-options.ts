@@ -58,7 +58,6 @@ export interface AppEnd {
 
 export const MUTED = { bell: false, desktop: false } as const;
 export const DEFAULT_LOOK: Look = { theme: '', mouse: true, still: false };
-
 export const HINT_ROWS = 16;
 
 /** Theme and mouse, which the user can change while the screen is open. Motion is set by the configuration. */

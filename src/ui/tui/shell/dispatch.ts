@@ -72,7 +72,6 @@ type AppEffect = () => DialogEffect | null;
 /** The delay before a notice that the run is being asked, and before giving up. */
 const NOTICE_DELAY: Millis = 100;
 const ANSWER_TIMEOUT: Millis = 1000;
-
 type Services = Pick<AppServices, 'world' | 'act' | 'changed'>;
 
 /** Queues input while the run answers a question about it, such as the preview of a mode. */
@@ -130,7 +129,6 @@ export class InputQueue {
 }
 
 const IGNORED_INPUT = 'Input typed before this question appeared was ignored.';
-
 const FLASH_MS: Millis = 160;
 
 /** Highlights the pressed key in the footer for a moment. */

@@ -128,7 +128,6 @@ const ESC = '\u001b';
 const PASTE_END = '\u001b[201~';
 const MAX_PASTE = 4_000_000;
 const MAX_REPLY = 4096;
-
 const lines = (text: string): string => text.replace(/\r\n?/g, '\n');
 const key = (name: string): Input => ({ is: 'key', key: name });
 
@@ -138,8 +137,7 @@ function next(text: string): Found | null {
   if (!text.startsWith(ESC)) return letter(text);
   const second = text[1];
   if (second === undefined) return null;
-  if (second === ESC) return afterTwo(text);
-  return sequence(text, 0) ?? (waitsForMore(text) ? null : alt(text));
+  return second === ESC ? afterTwo(text) : (sequence(text, 0) ?? (waitsForMore(text) ? null : alt(text)));
 }
 
 /** ESC ESC is Alt with a sequence for some terminals, otherwise the key ESC followed by more. */
@@ -298,8 +296,7 @@ function csiKey(parameters: string, final: string): string | null {
   if (modifiers === null) return null;
   if (final === 'u') return kittyKey(first, modifiers);
   if (final === '~') return tildeKey(parameters, first, modifiers);
-  if (final === '^') return keyNamed(TILDE[first], modifiers | CTRL);
-  return keyNamed(FINAL[final], modifiers);
+  return final === '^' ? keyNamed(TILDE[first], modifiers | CTRL) : keyNamed(FINAL[final], modifiers);
 }
 
 const ss3Key = (final: string): string | null => FINAL[final] ?? KEYPAD[final] ?? null;

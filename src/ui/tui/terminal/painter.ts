@@ -207,7 +207,6 @@ interface Pen {
 }
 
 const CLEAR = '\u001b[?25l\u001b[0m\u001b[2J';
-
 const same = (a: Cursor | null, b: Cursor | null): boolean => a?.x === b?.x && a?.y === b?.y;
 const address = (x: number, y: number): string => `\u001b[${y + 1};${x + 1}H`;
 

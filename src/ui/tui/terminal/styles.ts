@@ -111,9 +111,7 @@ const FLAGS = [
 const ADDRESS = /^(?:file|https?):\/\/(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
 const MAX_LINK = 2000;
 const MAX_LOOKS = 30_000;
-
 const linkBetween = (from: Look, to: Look): string => (from.link === to.link ? '' : `\u001b]8;;${to.link}\u001b\\`);
-
 const keyOf = ({ fg, bg, flags, link }: Look): string => `${fg}/${bg}/${flags.join()}/${link}`;
 
 const colourOf = (theme: Theme, ink: Ink): Colour =>

@@ -95,7 +95,6 @@ function edge(
 }
 
 const borderStyle = (of: Box): Style => ({ ...of.fill, ...of.style });
-
 const bgOf = (style: Style): Style => (style.bg === undefined ? PLAIN : { bg: style.bg });
 
 const spaced = (line: Line, style: Style): Line =>

@@ -92,7 +92,6 @@ function replaceAllText(editor: Editor, text: string): Editor {
 }
 
 type Step = (editor: Editor) => Editor | null;
-
 const MAX_UNDO = 100;
 const isLetter = (key: string): boolean => !/^(?:ctrl|alt|shift)-./.test(key) && graphemes(key).length === 1;
 const newline: Step = (editor) => (editor.multiline ? insert(editor, '\n') : null);
@@ -137,7 +136,6 @@ const KEYS: ReadonlyMap<string, Step> = new Map(
 );
 
 type Place = readonly [row: number, column: number];
-
 const lineOf = (editor: Editor): string => editor.lines[editor.row] ?? '';
 const splitAtCursor = (editor: Editor): readonly [string, string] => [
   lineOf(editor).slice(0, editor.column),

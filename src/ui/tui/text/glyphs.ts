@@ -4,7 +4,6 @@
 import SIGNS from './glyphs.json' with { type: 'json' };
 
 export type Glyphs = Readonly<typeof SIGNS.unicode>;
-
 export const UNICODE: Glyphs = SIGNS.unicode;
 export const ASCII: Glyphs = SIGNS.ascii;
 

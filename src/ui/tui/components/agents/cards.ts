@@ -17,7 +17,6 @@ import { FEW } from './list.ts';
 
 export type Density = 'card' | 'line';
 export type DensitySetting = Density | 'auto';
-
 const CARD_ROWS = 5;
 const ROWS: Readonly<Record<Density, number>> = { card: CARD_ROWS, line: 1 };
 const HEAD: Readonly<Record<Density, number>> = { card: 0, line: 1 };

@@ -269,7 +269,6 @@ function withCaret(lines: readonly Line[], options: BlockOptions): readonly Line
 // A tool call: its label, its result, and the beginning of its output behind a rail.
 
 export type ToolCall = Extract<Block, { readonly is: 'tool' }>;
-
 const FOLDED_OUTPUT = 5;
 const FOLDED_READ = 0;
 

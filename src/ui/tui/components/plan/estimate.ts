@@ -217,8 +217,7 @@ const NOTHING: Remaining = { left: null, byTask: new Map(), critical: new Set() 
 
 export function remainingOf(state: RunState, now: Millis): Remaining {
   const plan = state.plan === null ? null : expectedPlan(state.plan, state.choices);
-  if (plan === null || state.finished !== null) return NOTHING;
-  return remainingIn(state, plan, now);
+  return plan === null || state.finished !== null ? NOTHING : remainingIn(state, plan, now);
 }
 
 const remainingIn = memoize(

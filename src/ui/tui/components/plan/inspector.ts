@@ -225,8 +225,7 @@ export const forcedOf = ({ forced }: SoundPlan): readonly MandatoryReview[] => f
 /** Rows of the reviews below a list of `height` rows: a title and one each, at most a third of the list. */
 export function forcedHeight(plan: SoundPlan, height: number): number {
   const count = forcedOf(plan).length;
-  if (count === 0 || height < 2) return 0;
-  return Math.min(count + 1, Math.max(1, Math.floor(height / 3)));
+  return count === 0 || height < 2 ? 0 : Math.min(count + 1, Math.max(1, Math.floor(height / 3)));
 }
 
 interface Shares {

@@ -220,10 +220,8 @@ function tallColumns(room: number): Columns {
 }
 
 /** The columns beside a description: only the cost, until there is room for all. */
-function rowColumns(room: number): Columns {
-  if (room >= WIDE) return { model: 14, tokens: 6, cost: 9 };
-  return { model: 0, tokens: 0, cost: room < 36 ? 0 : 9 };
-}
+const rowColumns = (room: number): Columns =>
+  room >= WIDE ? { model: 14, tokens: 6, cost: 9 } : { model: 0, tokens: 0, cost: room < 36 ? 0 : 9 };
 
 /** Least width of a row with all figures beside a description. */
 const WIDE = 90;
@@ -354,10 +352,8 @@ const reach = (row: LaneRow): readonly [from: number, to: number] => [
 ];
 
 /** The stroke in front of `lane`, in the colour of the dependency from which it leads. */
-function between(row: LaneRow, lane: number, [from, to]: readonly [number, number], glyphs: Glyphs): Span {
-  if (lane <= from || lane > to) return span(' ');
-  return tint(glyphs.lane.horizontal, strokeInk(row, lane - 0.5));
-}
+const between = (row: LaneRow, lane: number, [from, to]: readonly [number, number], glyphs: Glyphs): Span =>
+  lane <= from || lane > to ? span(' ') : tint(glyphs.lane.horizontal, strokeInk(row, lane - 0.5));
 
 function strokeInk(row: LaneRow, at: number): Ink {
   const source =

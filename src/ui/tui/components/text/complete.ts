@@ -37,7 +37,6 @@ const keysLine = (any: boolean, glyphs: Glyphs): Line => [
 ];
 
 const keyWords = (key: string, words: string): Line => [strong(key, 'focus'), tint(` ${words}`, 'muted'), span('  ')];
-
 const BACK = { bg: 'raised' } as const;
 
 /** Columns of the box: those of its longest path, at least 44 and at most `most`. */

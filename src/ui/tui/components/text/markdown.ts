@@ -203,7 +203,6 @@ export function codeLines(code: string, language: string, width: number): readon
 }
 
 const diffLine = (text: string): Line => [tint(text, diffInk(text))];
-
 const PLAIN_CODE: Style = { fg: 'fg' };
 
 function colouredSpans(code: string, language: string): Line {

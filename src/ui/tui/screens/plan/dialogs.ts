@@ -160,8 +160,7 @@ function toolsOf({ task }: Subject, { checks }: FormValues): { readonly tools?: 
 /** The chosen effort; left out where it is unchanged. */
 function effortOf({ task }: Subject, { texts }: FormValues): { readonly effort?: Effort | null } {
   const chosen = texts['effort'] ?? '';
-  if (chosen === (task.effort ?? '')) return {};
-  return { effort: EFFORTS.find((one) => one === chosen) ?? null };
+  return chosen === (task.effort ?? '') ? {} : { effort: EFFORTS.find((one) => one === chosen) ?? null };
 }
 
 export const cancelDialog = (state: RunState): Dialog => ({

@@ -14,7 +14,6 @@ import { messageRow } from '../../components/input-row.ts';
 import { type ResultView, type ResultTab, lastTop, resultBody, TABS } from './view.ts';
 
 const toTab = (tab: ResultTab) => (): Effect<ResultView> => ({ ui: { tab, top: 0 } });
-
 const answerOf = ({ state }: Context): string => answerText(state);
 const noAnswer = (_: ResultView, context: Context): string | null =>
   answerOf(context).trim() === '' ? 'This run has no answer.' : null;

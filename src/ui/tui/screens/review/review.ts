@@ -34,7 +34,6 @@ const movedTo = (ui: ReviewView, { state }: Context, at: number): ReviewView => 
 });
 
 const isAccepted = ({ accepted: known }: Context, key: string): boolean => known?.has(key) === true;
-
 const none = (ui: ReviewView, context: Context): string | null => (selectedOf(ui, context) === undefined ? NONE : null);
 const NONE = 'No change of an agent is left.';
 const READING = 'Finding out whose each change is.';

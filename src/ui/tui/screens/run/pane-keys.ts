@@ -15,7 +15,6 @@ const PANES: readonly PaneName[] = ['cards', 'detail', 'side', 'log'];
 const LOG_SIZES = ['auto', 'shown', 'hidden'] as const;
 const LEVELS = ['info', 'warn', 'error'] as const;
 const PAGE = 10;
-
 const inLog = (ui: RunUi): string | null => (ui.focus === 'log' ? null : SILENT);
 
 /** Focus and size of the panes. */
@@ -51,7 +50,6 @@ export const LOG_KEYS: readonly Binding<RunUi>[] = [
 // The field for a message.
 
 const DELIVERIES = ['sequential', 'important', 'urgent'] as const;
-
 type Act = (ui: RunUi, message: Message, context: Context, key: string) => Effect<RunUi>;
 
 const key = (of: Parameters<typeof bind>[0], run: Act): Binding<RunUi> =>

@@ -154,8 +154,7 @@ function input(ui: RunUi, context: Context, event: Input, size: Size): Effect<Ru
     const next = filterTyped(ui, event);
     return next === null ? null : { ui: next };
   }
-  if (ui.message === null) return findTyped(ui, event);
-  return typed(ui, ui.message, event);
+  return ui.message === null ? findTyped(ui, event) : typed(ui, ui.message, event);
 }
 
 type Pointed = Extract<Input, { readonly x: number }>;

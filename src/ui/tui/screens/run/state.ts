@@ -141,8 +141,7 @@ function settledLog({ logBack, logLevel }: RunUi, { state }: Context, height: nu
 function focused(ui: RunUi, context: Context, size: Size): RunUi {
   const layout = layoutOf(ui, context, size);
   if (ui.focus === 'side' && layout.side === null) return focused({ ...ui, focus: 'log' }, context, size);
-  if (ui.focus === 'log' && !hasLog(layout)) return { ...ui, focus: 'cards' };
-  return ui;
+  return ui.focus === 'log' && !hasLog(layout) ? { ...ui, focus: 'cards' } : ui;
 }
 
 export const hasLog = ({ log }: RunLayout): boolean => (log?.height ?? 0) >= 3;

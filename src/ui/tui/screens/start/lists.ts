@@ -44,7 +44,6 @@ function emptyRows({ repository }: ProjectInfo, width: number): readonly Row[] {
 }
 
 type Session = ProjectInfo['sessions'][number];
-
 type How = Session['state'] | NonNullable<Session['ended']>['status'];
 
 const ENDINGS: Readonly<Record<How, readonly [words: string, ink: Ink, sign: keyof Glyphs['status']]>> = {
