@@ -2,6 +2,7 @@
  * it, because every worker can write to the database. */
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
+import { tried } from '../domain/result.ts';
 
 /** What the workflow of an agent begins with. `process` names the process of the run: one that continues it begins workflows of its own. */
 export const AgentOrder = z.strictObject({ run: z.string(), agent: z.string(), process: z.string() });
@@ -62,14 +63,11 @@ export const signText = (text: string, key: KeyObject): string =>
   sign(null, Buffer.from(text), key).toString('base64url');
 
 /** Whether the holder of `key`, the public half, has signed the text. */
-export function isSignedText(text: string, key: string, signature: string): boolean {
-  try {
+export const isSignedText = (text: string, key: string, signature: string): boolean =>
+  tried(() => {
     const by = createPublicKey({ key: Buffer.from(key, 'base64url'), type: 'spki', format: 'der' });
     return verify(null, Buffer.from(text), by, Buffer.from(signature, 'base64url'));
-  } catch {
-    return false;
-  }
-}
+  }, false);
 
 /** The public half, as workers name it in `cluster.people`. */
 export const publicKeyOf = (key: KeyObject): string =>

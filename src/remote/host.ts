@@ -7,7 +7,7 @@ import { plainText } from '../domain/text/text.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { ControlFault } from '../ports/control.ts';
 import { privateIn } from './socket-paths.ts';
-import { messageOf } from '../domain/result.ts';
+import { messageOf, tried } from '../domain/result.ts';
 
 /** Bytes of its last output to keep. */
 const LAST_WORDS = 4000;
@@ -78,14 +78,11 @@ function outputAt(file: string, folder: string): number {
 const noPlace = (why: string): ControlFault =>
   new ControlFault(`${why}\n  make it writable, or set XDG_STATE_HOME to another folder`);
 
-function lastWords(file: string): string {
-  try {
+const lastWords = (file: string): string =>
+  tried(() => {
     const open = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     const bytes = Buffer.alloc(LAST_WORDS);
     const length = readSync(open, bytes, 0, LAST_WORDS, Math.max(0, fstatSync(open).size - LAST_WORDS));
     closeSync(open);
     return plainText(bytes.toString('utf8', 0, length)).trim();
-  } catch {
-    return '';
-  }
-}
+  }, '');

@@ -142,15 +142,12 @@ const isSafeParent = ({ uid, mode }: Stats): boolean =>
 const isOurs = ({ uid }: Stats): boolean => process.getuid === undefined || uid === process.getuid();
 
 /** True for a socket of this user in a folder that no other user can change. */
-export function isOurSocket(path: string): boolean {
-  try {
+export const isOurSocket = (path: string): boolean =>
+  tried(() => {
     const [folder, found] = [lstatSync(dirname(path)), lstatSync(path)];
     if (!folder.isDirectory() || !isOurs(folder) || (folder.mode & 0o022) !== 0) return false;
     return found.isSocket() && isOurs(found);
-  } catch {
-    return false;
-  }
-}
+  }, false);
 
 /** True if something accepts connections at the socket. */
 export const isAnswered = (path: string): Promise<boolean> =>

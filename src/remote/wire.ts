@@ -6,6 +6,7 @@ import { ByteLines } from '../domain/text/byte-lines.ts';
 import { isAgentId, isSessionId } from '../domain/text/text.ts';
 import type { Tick } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
+import { tried } from '../domain/result.ts';
 
 export const LONGEST_REQUEST = 1024 * 1024;
 /** The longest answer: an event contains a tool's whole output. */
@@ -15,14 +16,11 @@ export const LONGEST_ANSWER = 64 * 1024 * 1024;
 export const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 
 /** The object in a line; null for anything else. */
-export function readLine(line: string): Readonly<Record<string, unknown>> | null {
-  try {
+export const readLine = (line: string): Readonly<Record<string, unknown>> | null =>
+  tried((): Readonly<Record<string, unknown>> | null => {
     const value: unknown = JSON.parse(line);
     return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
+  }, null);
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,7 +3,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LogFault } from '../ports/log.ts';
-import { codeOf, messageOf } from '../domain/result.ts';
+import { codeOf, messageOf, tried } from '../domain/result.ts';
 
 /** The last record of a session at some moment. */
 export interface Head {
@@ -108,14 +108,11 @@ function textOf(file: string): string {
   }
 }
 
-function headIn(line: string): Head | null {
-  try {
+const headIn = (line: string): Head | null =>
+  tried((): Head | null => {
     const read = new Object(JSON.parse(line));
     return isHead(read) ? read : null;
-  } catch {
-    return null;
-  }
-}
+  }, null);
 
 const isHead = (read: object): read is Head =>
   typeof Reflect.get(read, 'session') === 'string' &&

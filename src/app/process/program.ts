@@ -4,6 +4,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OwnProgram } from '../../tools/index.ts';
+import { tried } from '../../domain/result.ts';
 
 /** The folder of Mimir's own package. Throws if it is missing, which means a broken installation. */
 export function packageRoot(from: string = import.meta.url): string {
@@ -20,14 +21,11 @@ export function packageVersion(root: string = packageRoot()): string {
   return typeof version === 'string' ? version : 'unknown';
 }
 
-function fieldOf(folder: string, field: string): unknown {
-  try {
+const fieldOf = (folder: string, field: string): unknown =>
+  tried((): unknown => {
     const found: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     return typeof found === 'object' && found !== null ? Reflect.get(found, field) : undefined;
-  } catch {
-    return undefined;
-  }
-}
+  }, undefined);
 
 /** How agents' commands start Mimir itself inside their sandbox: the Node executable, the entry file and the code. */
 export function ownProgram(): OwnProgram {

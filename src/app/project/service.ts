@@ -7,7 +7,7 @@ import { loadTheme, themeNames } from '../../config/index.ts';
 import type { AuthoredChanges } from '../../domain/changes/authorship.ts';
 import type { AgentId, ModelId, SessionId } from '../../domain/ids.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
-import { defined, fail, ok, type Result } from '../../domain/result.ts';
+import { defined, fail, ok, type Result, tried } from '../../domain/result.ts';
 import { serialQueue } from '../../domain/serial-queue.ts';
 import { openRedactor } from '../../domain/text/redact.ts';
 import type { Theme } from '../../domain/theme.ts';
@@ -430,8 +430,8 @@ export function openMarks(file: string): Marks {
   };
 }
 
-function readMarks(file: string): readonly string[] {
-  try {
+const readMarks = (file: string): readonly string[] =>
+  tried((): readonly string[] => {
     const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const status = fstatSync(descriptor);
@@ -441,7 +441,4 @@ function readMarks(file: string): readonly string[] {
     } finally {
       closeSync(descriptor);
     }
-  } catch {
-    return [];
-  }
-}
+  }, []);

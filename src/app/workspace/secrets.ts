@@ -1,6 +1,6 @@
 /** Removes configured secrets from this process's environment, so that no program inherits them. The initial environment stays readable for programs
  * of the same user (`/proc/PID/environ`); if no sandbox prevents that, Mimir restarts itself without the secrets. */
-import { messageOf } from '../../domain/result.ts';
+import { messageOf, tried } from '../../domain/result.ts';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -157,13 +157,8 @@ function machine(): string {
   return `${boot} ${process.getuid?.() ?? 0} ${readlinkSync('/proc/self/ns/mnt')}\n`;
 }
 
-function isKnownToWork(state: string): boolean {
-  try {
-    return readFileSync(recordPath(state), 'utf8') === machine();
-  } catch {
-    return false;
-  }
-}
+const isKnownToWork = (state: string): boolean =>
+  tried(() => readFileSync(recordPath(state), 'utf8') === machine(), false);
 
 /** Remembers whether the sandbox works, if that can be written, and returns it. */
 function recordSandbox(state: string, { sandbox }: TriedSandbox): boolean {

@@ -1,5 +1,6 @@
 /** Reads JSON from servers of any kind without trusting it: a missing field and one of another type read as absent. */
 import type { Json } from '../../domain/turn.ts';
+import { tried } from '../../domain/result.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -41,14 +42,7 @@ export function fieldsAt(value: unknown, name: string): Fields | null {
 }
 
 /** Parses JSON; undefined if it is invalid. For event frames: arguments of tools are read more strictly. */
-export function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
-}
+export const parsed = (text: string): unknown => tried((): unknown => JSON.parse(text), undefined);
 
 /** The deepest nesting that is followed, since the stack is limited. */
 const DEEPEST = 100;

@@ -154,14 +154,11 @@ export const isWithin =
   (place: string): boolean =>
     folders.some((folder) => isInside(folder, place));
 
-function realFolder(folder: string): string | null {
-  try {
+const realFolder = (folder: string): string | null =>
+  tried((): string | null => {
     const real = realpathSync(folder);
     return statSync(real).isDirectory() ? real : null;
-  } catch {
-    return null;
-  }
-}
+  }, null);
 
 /** The real path; for a path whose end does not exist, the real part with the rest appended. */
 function realOrSame(place: string): string {
@@ -346,14 +343,11 @@ function missingList({ path: root, rules }: Root, real: string): { readonly rule
 }
 
 /** A path as written, and its real path if that differs. */
-function spellings(place: string): readonly string[] {
-  try {
+const spellings = (place: string): readonly string[] =>
+  tried((): readonly string[] => {
     const real = realpathSync(place);
     return real === place ? [place] : [place, real];
-  } catch {
-    return [place];
-  }
-}
+  }, [place]);
 
 // Where paths really lead, and the file systems mounted below a project: their files lie elsewhere, under a name in the project.
 
@@ -405,15 +399,12 @@ export const leftByDead = (folder: string): readonly string[] =>
   tried(() => readdirSync(folder).filter((name) => !isAlive(name)), []);
 
 /** The start time in kernel ticks; null when the process does not exist or has ended, or without /proc. */
-function startOf(pid: string): string | null {
-  try {
+const startOf = (pid: string): string | null =>
+  tried((): string | null => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === 'Z' || state === 'X' ? null : (fields[18] ?? null);
-  } catch {
-    return null;
-  }
-}
+  }, null);
 
 function exists(pid: number): boolean {
   try {

@@ -54,14 +54,11 @@ function safePath(root: string, given: string): string {
 
 const realOr = (entry: string): string => tried(() => fs.realpathSync(entry), path.normalize(entry));
 
-function isProgram(file: string): boolean {
-  try {
+const isProgram = (file: string): boolean =>
+  tried(() => {
     fs.accessSync(file, fs.constants.X_OK);
     return fs.statSync(file).isFile();
-  } catch {
-    return false;
-  }
-}
+  }, false);
 
 // The program `mimir` for commands of agents: what of Mimir's own package a box shows, and a script of that name which
 // starts it. Scripts lie in the state folder, one for each way to be started; they are made when they are first needed.

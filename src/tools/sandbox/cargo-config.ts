@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, stringify, type TomlTable, type TomlValue } from 'smol-toml';
+import { tried } from '../../domain/result.ts';
 
 export interface CargoConfig {
   /** TOML; empty when nothing remains. */
@@ -70,11 +71,8 @@ const isTable = (value: TomlValue | undefined): value is TomlTable =>
 
 const tableOf = (value: TomlValue | undefined): TomlTable => (isTable(value) ? value : {});
 
-function textOf(file: string): string | null {
-  try {
+const textOf = (file: string): string | null =>
+  tried((): string | null => {
     const text = readFileSync(file, 'utf8');
     return text.length > MOST_BYTES ? null : text;
-  } catch {
-    return null;
-  }
-}
+  }, null);

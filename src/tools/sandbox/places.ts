@@ -104,14 +104,11 @@ function chainOf(home: string, place: string): string | null {
   return isInside(home, place) && Object.hasOwn(CHAINS, first) ? first : null;
 }
 
-function linksOf(folder: string): readonly string[] {
-  try {
+const linksOf = (folder: string): readonly string[] =>
+  tried((): readonly string[] => {
     const entries = readdirSync(folder, { withFileTypes: true }).slice(0, 2000);
     return entries.filter((entry) => entry.isSymbolicLink()).flatMap(({ name }) => realPlace(path.join(folder, name)));
-  } catch {
-    return [];
-  }
-}
+  }, []);
 
 /** The folder above a program's `bin`, or the program's own folder; never all of `~/.local` or the like. */
 function treeOf(home: string, program: string): string {

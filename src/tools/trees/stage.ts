@@ -225,8 +225,8 @@ export const ownExcludes = ({ objects }: Pick<RepositoryFacts, 'objects'>): stri
   objects === null ? '' : plainFile(path.join(path.dirname(objects), 'info/exclude'), 65_536);
 
 /** The text of a regular file of at most `most` bytes; empty if it cannot be read or is a link. */
-export function plainFile(file: string, most: number): string {
-  try {
+export const plainFile = (file: string, most: number): string =>
+  tried(() => {
     const handle = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
     try {
       const found = fs.fstatSync(handle);
@@ -234,10 +234,7 @@ export function plainFile(file: string, most: number): string {
     } finally {
       fs.closeSync(handle);
     }
-  } catch {
-    return '';
-  }
-}
+  }, '');
 
 // The index is kept from one program to the next, so that only changed files are read again.
 

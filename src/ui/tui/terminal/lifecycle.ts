@@ -1,5 +1,5 @@
 /** Takes and releases the terminal in all cases: end, crash, signals, Ctrl-Z. The caller decides what a signal means. */
-import { messageOf } from '../../../domain/result.ts';
+import { messageOf, tried } from '../../../domain/result.ts';
 import { writeSync } from 'node:fs';
 import { type EndSignal, EXIT, signalCode } from '../../../app/process/index.ts';
 import { toTerminal } from '../../../app/views/index.ts';
@@ -174,13 +174,7 @@ export class Life {
 const events: NodeJS.EventEmitter = process;
 
 /** Returns null on an exception: during exit the first failure is reported, and a closed terminal cannot be configured. */
-function attempt<T>(act: () => T): T | null {
-  try {
-    return act();
-  } catch {
-    return null;
-  }
-}
+const attempt = <T>(act: () => T): T | null => tried((): T | null => act(), null);
 
 /** A late Ctrl-C would end the process with the wrong code while the log is closed. */
 function ignoreLateInterrupt(): void {
