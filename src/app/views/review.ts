@@ -73,8 +73,7 @@ function itemsOf(file: AuthoredFile): readonly ReviewItem[] {
 function titleOf(state: RunState, { file, agent }: ReviewItem, by: Grouping): string {
   if (by === 'file') return file.path;
   const own = by === 'task' ? taskOf(state, agent) : null;
-  const task = state.plan?.tasks.find(({ id }) => id === own);
-  return task?.description ?? labelOf(state, agent);
+  return state.plan?.tasks.find(({ id }) => id === own)?.description ?? labelOf(state, agent);
 }
 
 /** `src/a.ts:12-14`, or the file alone. */

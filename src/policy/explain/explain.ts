@@ -135,10 +135,8 @@ function outcomeOf(wish: ModelRequest): Outcome {
 }
 
 /** The list entry that allows it, where somebody wrote a list. */
-function grantOf(id: string, { allowedModels }: Rules): Reason {
-  const entry = allowedModels.flat().find((each) => entryAllows(each, id));
-  return entry?.from ?? NO_RULE;
-}
+const grantOf = (id: string, { allowedModels }: Rules): Reason =>
+  allowedModels.flat().find((each) => entryAllows(each, id))?.from ?? NO_RULE;
 
 type Part = Omit<TookPart, 'decides'>;
 

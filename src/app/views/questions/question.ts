@@ -73,8 +73,7 @@ export const isProse = ({ action }: ApprovalRequest): boolean =>
 export function dangerOf({ action, exact, destroys: byRule }: ApprovalRequest): string | null {
   if (byRule !== undefined) return byRule;
   if (action !== 'shell') return null;
-  const found = REMOVES.find(([pattern]) => pattern.test(exact));
-  return found?.[1] ?? null;
+  return REMOVES.find(([pattern]) => pattern.test(exact))?.[1] ?? null;
 }
 
 const program = (names: string): RegExp => new RegExp(String.raw`(?:^|[\s;&|("'\x60/])(?:${names})(?=\s|$)`, 'm');

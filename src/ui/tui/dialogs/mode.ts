@@ -87,8 +87,7 @@ function parts(of: ModeState, context: Context, width: number) {
   );
   const words = [[], ...wordsOf(of, context)].flatMap((line) => wrap(line, Math.max(1, width), 2));
   const hints = hintsOf(of, context).map(({ keys: key, hint }) => [key, hint] as const);
-  const keys = wrap(keyLine(hints), Math.max(1, width));
-  return { choices, words, keys };
+  return { choices, words, keys: wrap(keyLine(hints), Math.max(1, width)) };
 }
 
 const MODE_NOTES: Readonly<Record<Mode, string>> = {
