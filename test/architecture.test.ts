@@ -84,8 +84,9 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'integrations/acp/proxy.ts',
   ],
   'node:fs/promises': ['store/', 'tools/', 'config/', 'remote/', 'app/', 'cli/', 'ui/tui/terminal/'],
-  // Sockets of the file system only: no port of the network is ever opened; the loopback of a sandbox is no network.
-  'node:net': ['remote/', 'integrations/acp/proxy.ts', 'tools/sandbox/foreign.ts'],
+  // Sockets of the file system only: no port of the network is ever opened; the loopback of a sandbox is no network. (database: a class,
+  // by which it knows the connection that the driver has made.)
+  'node:net': ['remote/', 'integrations/acp/proxy.ts', 'tools/sandbox/foreign.ts', 'distributed/database.ts'],
   'node:http': ['integrations/acp/proxy.ts'],
   '@agentclientprotocol/sdk': ['integrations/acp/', 'integrations/tmux/', 'ui/acp/'],
   // One place starts what tools run, one ripgrep; the other the person's own editor. (process-tree: a type.)

@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import { DBOSClient } from '@dbos-inc/dbos-sdk';
 import { z } from 'zod';
 import { fail, messageOf, ok, type Result } from '../domain/result.ts';
-import { ClusterFault, type Database, databaseText, ENGINE_NAME, ENGINE_SCHEMA, TRANSACTION_MS } from './database.ts';
+import { ClusterFault, type Database, databaseText, ENGINE_NAME, engineOn } from './database.ts';
 import { IS_ALIVE, queueOf, runsIn, runsText } from './liveness.ts';
 import { type LogOptions, type LogWriter, openLogWriter } from './log.ts';
 import { type AgentOrder, type Message, publicKeyOf, signed, type Step, StepResult, workflowId } from './step.ts';
@@ -79,13 +79,7 @@ const Result = z.object({ step: z.string(), body: z.string() });
 
 /** Opens the run's side. Rejects with a `ClusterFault`. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const client = await DBOSClient.create({
-    systemDatabaseUrl: options.db.url,
-    systemDatabaseSchemaName: ENGINE_SCHEMA,
-    systemDatabaseIdleTransactionTimeoutMs: TRANSACTION_MS,
-    applicationName: ENGINE_NAME,
-    logger: { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined },
-  });
+  const client = await DBOSClient.create({ ...engineOn(options.db), applicationName: ENGINE_NAME });
   const cluster = new RunCluster(options, client);
   try {
     await cluster.register();

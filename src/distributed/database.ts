@@ -1,6 +1,7 @@
 /** The team's PostgreSQL database: connection, schema, notifications. Everything of Mimir lies in the schema `mimir`, everything of the durable
  * engine in `mimir_dbos`. A fault is a `ClusterFault`, in words for a person. */
 import { DBOS } from '@dbos-inc/dbos-sdk';
+import { Socket } from 'node:net';
 import { Client, Pool, type QueryResult, type QueryResultRow } from 'pg';
 import { z } from 'zod';
 import { codeOf, messageOf } from '../domain/result.ts';
@@ -21,14 +22,22 @@ export interface Database {
 }
 
 /** The schema of the durable engine, apart from what the team may run with it. */
-export const ENGINE_SCHEMA = 'mimir_dbos';
+const ENGINE_SCHEMA = 'mimir_dbos';
 
 /** How long a transaction may stand still. One that is left open keeps its locks and would hold back everybody else when its process stands still;
  * shorter than a worker's lease, so that nothing is locked any more when its agents are taken over. */
-export const TRANSACTION_MS = 4000;
+const TRANSACTION_MS = 4000;
 
 /** The name under which the durable engine knows Mimir's workflows and queues. */
 export const ENGINE_NAME = 'mimir';
+
+/** How the durable engine is opened on a database, whose connections it does not end. */
+export const engineOn = ({ url, pool }: Database) => ({
+  systemDatabaseUrl: url,
+  systemDatabasePool: pool,
+  systemDatabaseSchemaName: ENGINE_SCHEMA,
+  logger: { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined },
+});
 
 /** Raised with each change of the tables below. */
 const SCHEMA_VERSION = 2;
@@ -66,23 +75,43 @@ create index if not exists begun_run on mimir.begun (run);
 create index if not exists result_run on mimir.result (run);
 `;
 
-const POOL_SIZE = 5;
 const CONNECT_WITHIN = 10_000;
+/** How long nothing may pass while a statement has no answer, and the bytes that it has sent for which it may take a second longer. */
+const [SILENT_MS, SECOND_BYTES] = [10_000, 1024 * 1024];
 
-/** Opens the pool. Nothing is connected before the first statement. */
-export function openDatabase(url: string): Database {
+/** Ends a connection that does not answer as if it were cut: where a machine is gone, nobody else does. */
+function endSilent(client: Client): void {
+  const { stream } = client.connection;
+  if (!(stream instanceof Socket)) return;
+  let answered = 0;
+  stream.setTimeout(SILENT_MS);
+  client.on('drain', () => {
+    answered = stream.bytesWritten;
+    stream.setTimeout(SILENT_MS);
+  });
+  stream.on('timeout', () => {
+    const sent = stream.bytesWritten - answered;
+    const most = SILENT_MS + Math.floor(sent / SECOND_BYTES) * 1000;
+    if (sent === 0 || (stream.timeout ?? 0) < most) stream.setTimeout(most);
+    else stream.destroy(Object.assign(new Error('it does not answer'), { code: 'ETIMEDOUT' }));
+  });
+}
+
+/** Opens a pool of at most `max` connections, which the server lists under `name`. Nothing is connected before the first statement. */
+export function openDatabase(url: string, max = 10, name = 'mimir'): Database {
   // The durable engine uses its driver in a way that a later version of the driver will not allow, which is no concern of who runs Mimir.
   process.noDeprecation = true;
   const pool = new Pool({
     connectionString: url,
-    max: POOL_SIZE,
+    max,
     connectionTimeoutMillis: CONNECT_WITHIN,
     keepAlive: true,
-    application_name: 'mimir',
+    application_name: name,
     idle_in_transaction_session_timeout: TRANSACTION_MS,
   });
   // Connections that the server ends while they are idle are replaced when they are needed.
   pool.on('error', () => undefined);
+  pool.on('connect', endSilent);
   const query = async (text: string, values: readonly unknown[] = []): Promise<QueryResult<QueryResultRow>> => {
     try {
       return await pool.query<QueryResultRow>(text, [...values]);
@@ -100,8 +129,8 @@ export function openDatabase(url: string): Database {
   };
 }
 
-/** How long after a lost connection the next one is tried. */
-const RECONNECT_MS = 500;
+/** How long after a lost connection the next one is tried, and how often one is tried in which nothing is said. */
+const [RECONNECT_MS, BEAT_MS] = [500, 5000];
 
 /** Keeps a connection in which `statement` was executed; made anew where it is lost. Returns its end. */
 export function holdSession(
@@ -112,31 +141,37 @@ export function holdSession(
 ): () => void {
   let over = false;
   let client: Client | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  const again = (): void => {
-    if (over || timer !== null) return;
-    timer = setTimeout(() => void connect(), RECONNECT_MS);
-  };
+  let timer: NodeJS.Timeout | undefined;
   const connect = async (): Promise<void> => {
-    timer = null;
-    const fresh = new Client({ connectionString: url, keepAlive: true, application_name: 'mimir' });
+    // Of the lock of a session that has fallen silent, the server would go on to wait.
+    const limits = { connectionTimeoutMillis: CONNECT_WITHIN, lock_timeout: BEAT_MS };
+    const fresh = new Client({ connectionString: url, keepAlive: true, application_name: 'mimir', ...limits });
     client = fresh;
-    fresh.on('error', again);
-    fresh.on('end', again);
+    const beat = setInterval(() => void fresh.query('select 1').catch(lost), BEAT_MS);
+    const lost = (): void => {
+      clearInterval(beat);
+      if (over || client !== fresh) return;
+      client = null;
+      timer = setTimeout(() => void connect(), RECONNECT_MS);
+      void fresh.end().catch(() => undefined);
+    };
+    fresh.on('error', lost);
+    fresh.on('end', lost);
     fresh.on('notification', ({ payload }) => on(payload ?? ''));
     try {
       await fresh.connect();
+      endSilent(fresh);
       await fresh.query(statement);
       reconnected();
     } catch {
-      again();
+      lost();
     }
     if (over) await fresh.end().catch(() => undefined);
   };
   void connect();
   return () => {
     over = true;
-    if (timer !== null) clearTimeout(timer);
+    clearTimeout(timer);
     void client?.end().catch(() => undefined);
   };
 }

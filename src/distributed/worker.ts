@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { DBOS, Error as EngineError } from '@dbos-inc/dbos-sdk';
 import { messageOf } from '../domain/result.ts';
-import { ClusterFault, type Database, ENGINE_NAME, ENGINE_SCHEMA, TRANSACTION_MS } from './database.ts';
+import { ClusterFault, type Database, ENGINE_NAME, engineOn, openDatabase } from './database.ts';
 import { holdLease, type Lease, queueOf, type WorkerRow, workersIn } from './liveness.ts';
 import { AgentOrder, isSigned, Message, type SignedStep, type StepResult } from './step.ts';
 import { openStore, repeating, type SharedStore, type TreeState } from './store.ts';
@@ -68,23 +68,21 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
   });
   const running = new Running(options, lease, drainage.signal);
   DBOS.registerWorkflow((given: unknown) => running.agent(AgentOrder.parse(given)), { name: 'agent' });
+  const own = openDatabase(db.url, Math.max(4, Math.min(20, Math.ceil(slots / 4))), `mimir ${options.id}`);
   DBOS.setConfig({
+    ...engineOn(own),
     name: ENGINE_NAME,
-    systemDatabaseUrl: db.url,
-    systemDatabaseSchemaName: ENGINE_SCHEMA,
-    systemDatabaseIdleTransactionTimeoutMs: TRANSACTION_MS,
-    systemDatabasePoolSize: Math.max(4, Math.min(20, Math.ceil(slots / 4))),
     applicationVersion: options.version,
     executorID: options.id,
     listenQueues: [queueOf(pool)],
-    logger: SILENT,
   });
+  const shutDown = (): Promise<void> => DBOS.shutdown({ deregister: true }).then(() => own.close());
   try {
     await DBOS.launch();
     const polled = { minPollingIntervalMs: 200, onConflict: 'always_update' } as const;
     await DBOS.registerQueue(queueOf(pool), { workerConcurrency: slots, ...polled });
   } catch (error) {
-    await DBOS.shutdown({ deregister: true }).catch(() => undefined);
+    await shutDown().catch(() => undefined);
     await lease.end().catch(() => lease.unlock());
     throw error;
   }
@@ -93,7 +91,7 @@ export async function openWorker(options: WorkerOptions): Promise<OpenWorker> {
     void running
       .settled(END_MS)
       .then(() => lease.unlock())
-      .then(() => DBOS.shutdown({ deregister: true }))
+      .then(shutDown)
       .catch(() => undefined)
       .then(() => ended.resolve('lost'));
   });
@@ -126,7 +124,6 @@ function whenAborted(signal: AbortSignal, act: () => void): void {
   else signal.addEventListener('abort', act, { once: true });
 }
 
-const SILENT = { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined };
 const never = (): Promise<never> => new Promise(() => undefined);
 
 class Running {

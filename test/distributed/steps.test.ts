@@ -149,7 +149,7 @@ it('takes over from a worker that stands still in the middle of recording, and h
   await lock.query('begin; select * from mimir_dbos.workflow_status for no key update');
   const step = at.step('one', '2');
   const waits = z.object({ n: z.coerce.number() });
-  const waiting = `select count(*) as n from pg_stat_activity where application_name like 'dbos_transact_a%' and wait_event_type = 'Lock'`;
+  const waiting = `select count(*) as n from pg_stat_activity where application_name = 'mimir a' and wait_event_type = 'Lock'`;
   while ((await at.db.rows(waits, waiting))[0]?.n === 0);
   a.child.kill('SIGSTOP');
   await lock.query('rollback');
@@ -218,6 +218,21 @@ it('waits while the database is away, says so, and continues', async () => {
   expect(at.troubles).toEqual([expect.stringMatching(/^the database cannot be used: (?!the database)/), null]);
   expect(worker.out()).not.toContain('cannot be used: the database cannot be used');
   expect(at.lines()).toEqual(['1', '2']);
+});
+
+it('waits while the database has fallen silent, says so, and continues', async () => {
+  const at = await bench();
+  await at.worker('a');
+  expect(await at.step('one', '1')).toBe('done on a');
+  at.way.fallSilent();
+  const step = at.step('one', '2', { repeat: 'never' });
+  await until(() => at.troubles.length > 0);
+  at.way.mend();
+  expect(await step).toBe('done on a');
+  expect(await at.step('two', '3')).toBe('done on a');
+  await until(() => at.troubles.length > 1);
+  expect(at.troubles).toEqual([expect.stringMatching(/^the database cannot be used: /), null]);
+  expect(at.lines()).toEqual(['1', '2', '3']);
 });
 
 it('lets steps be stopped and the run end while the database is away, within the time that agents have', async () => {
@@ -310,19 +325,22 @@ it('goes on after the connection of the run was cut, with what the worker has do
   expect(at.lines()).toEqual(['1', '2']);
 });
 
-it('another worker continues where the connection of one was cut, which ends what it had begun and comes back', async () => {
-  const at = await bench();
-  const way = await wayTo(at.postgres);
-  const a = await at.worker('a', { url: way.url });
-  expect(await at.step('one', '1')).toBe('done on a');
-  await at.worker('b');
-  const step = at.step('one', '2', { ms: 600_000, signal: after(() => at.lines().length === 3) });
-  await until(() => at.lines().includes('2'));
-  way.cut();
-  expect(await step).toBe('stopped on b');
-  await a.printed('ends its steps: the database did not answer');
-  way.mend();
-  await a.printed('lost');
-  expect(at.lines()).toEqual(['1', '2', '2']);
-  way.close();
-});
+it.each(['cut', 'fallSilent'] as const)(
+  'another worker continues where the connection of one has %s, which ends what it had begun and comes back',
+  async (how) => {
+    const at = await bench();
+    const way = await wayTo(at.postgres);
+    const a = await at.worker('a', { url: way.url });
+    expect(await at.step('one', '1')).toBe('done on a');
+    await at.worker('b');
+    const step = at.step('one', '2', { ms: 600_000, signal: after(() => at.lines().length === 3) });
+    await until(() => at.lines().includes('2'));
+    way[how]();
+    expect(await step).toBe('stopped on b');
+    await a.printed('ends its steps: the database did not answer');
+    way.mend();
+    await a.printed('lost');
+    expect(at.lines()).toEqual(['1', '2', '2']);
+    way.close();
+  },
+);

@@ -133,10 +133,12 @@ async function openServer(): Promise<Server> {
   };
 }
 
-/** A way to the server that can be cut: nothing passes then, and connections are ended. */
+/** A way to the server that can be cut: nothing passes then, and connections are ended. Or it falls silent, as when a machine is gone: nothing
+ * passes, and nothing is ended; connections of then stay so when it is mended. */
 export interface Way {
   readonly url: string;
   cut(): void;
+  fallSilent(): void;
   mend(): void;
   close(): void;
 }
@@ -144,10 +146,17 @@ export interface Way {
 export async function wayTo({ url }: Pick<Postgres, 'url'>): Promise<Way> {
   const to = new URL(url);
   const sockets = new Set<Socket>();
+  /** Connections through which nothing passes any more, whatever one side does. */
+  const silent = new Set<Socket>();
   let isCut = false;
+  let isSilent = false;
   const server = createServer((client) => {
     if (isCut) {
       client.destroy();
+      return;
+    }
+    if (isSilent) {
+      silent.add(client.on('error', () => undefined).resume());
       return;
     }
     const upstream = connect(Number(to.port), to.hostname);
@@ -156,8 +165,9 @@ export async function wayTo({ url }: Pick<Postgres, 'url'>): Promise<Way> {
       [upstream, client],
     ] as const) {
       sockets.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => other.destroy());
+      const end = (): unknown => (sockets.has(one) ? other.destroy() : null);
+      one.on('error', end);
+      one.on('close', end);
       one.pipe(other);
     }
   });
@@ -175,9 +185,18 @@ export async function wayTo({ url }: Pick<Postgres, 'url'>): Promise<Way> {
       isCut = true;
       drop();
     },
-    mend: () => void (isCut = false),
+    fallSilent() {
+      isSilent = true;
+      for (const socket of sockets) silent.add(socket.unpipe().resume());
+      sockets.clear();
+    },
+    mend() {
+      isCut = false;
+      isSilent = false;
+    },
     close() {
       drop();
+      for (const socket of silent) socket.destroy();
       server.close();
     },
   };

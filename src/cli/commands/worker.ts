@@ -62,6 +62,11 @@ async function serve({ project, folder, id, slots, pool: named, env }: WorkerSta
   const db = cluster.openConfigured(config);
   const pool = named ?? cluster.poolOf(config);
   const ended = new AbortController();
+  const isThere = (): Promise<boolean> =>
+    distributed.checkDatabase(db).then(
+      () => true,
+      () => false,
+    );
   let drain = (): void => undefined;
   const onSignal = (): void => {
     // The second time nothing is waited for.
@@ -91,7 +96,7 @@ async function serve({ project, folder, id, slots, pool: named, env }: WorkerSta
       drain = () => worker.drain();
       say(`worker ${id} is ready in pool ${pool}: ${plural(slots, 'slot')}, ${plural(usable.length, 'model')}`);
       if ((await worker.ended) === 'drained') return EXIT.done;
-      await again(db, distributed.checkDatabase, ended.signal);
+      while (!ended.signal.aborted && !(await isThere())) await world.sleep(AGAIN_MS, ended.signal);
     }
     return EXIT.done;
   } catch (error) {
@@ -101,18 +106,7 @@ async function serve({ project, folder, id, slots, pool: named, env }: WorkerSta
   }
 }
 
-/** Waits until the database can be used again. */
-async function again<T>(db: T, check: (db: T) => Promise<void>, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const isThere = await check(db).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return;
-    await world.sleep(AGAIN_MS, signal);
-  }
-}
-
+/** How often a worker looks whether a lost database can be used again. */
 const AGAIN_MS = 2000;
 
 /** The configuration with another variable for the database. */
