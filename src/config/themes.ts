@@ -1,5 +1,4 @@
-/**
- * Themes from `themes/*.yml`: colours by name, with inheritance. The first folder that has the file wins. The screen decides how to show a colour. */
+/** Themes from `themes/*.yml`: colours by name, with inheritance. The first folder that has the file wins. The screen decides how to show a colour. */
 import { readdirSync } from 'node:fs';
 import { z } from 'zod';
 import { fail, ok, type Result, tried } from '../domain/result.ts';

@@ -15,8 +15,7 @@ import { type AgentState, type CheckRun, EMPTY, type RunState, type SpendPoint }
 
 const LOG_LINES = 1000;
 
-/**
- * Event types that change more than one agent. Types missing here change only agents and log lines. `lastAt` is still the time of the previous event.
+/** Event types that change more than one agent. Types missing here change only agents and log lines. `lastAt` is still the time of the previous event.
  */
 const RUN_FOLDS = {
   'session.started': (state, event, at) => {

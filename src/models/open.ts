@@ -1,5 +1,4 @@
-/**
- * Opens the models of a run as one port over several providers, and creates providers from their setups. Policy decides which model an agent gets. */
+/** Opens the models of a run as one port over several providers, and creates providers from their setups. Policy decides which model an agent gets. */
 import { ModelId, providerOf } from '../domain/ids.ts';
 import type { OwnModel, ProviderKind, ProviderSetup } from '../domain/models/provider.ts';
 import { FREE, isLoopback, isOwnServer, RETRY_FOR } from '../domain/models/provider.ts';

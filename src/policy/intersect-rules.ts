@@ -161,10 +161,8 @@ const ROWS: Table<Omit<Rules, 'policyHash' | 'policyHashes' | Preference>> = {
   box: nested(SANDBOX, NO_SANDBOX),
 };
 
-/**
- * As strict as `standing` and `next`; of equally strict rules, `standing`'s is kept. Preferences (`autoDetect`, `promptForModels`, `onFailure`) and a
- * reviewer's pinned model stay as in `standing`. Returns `standing` itself when `next` tightens nothing, and `next` itself when it equals the result.
- */
+/** As strict as `standing` and `next`; of equally strict rules, `standing`'s is kept. Preferences (`autoDetect`, `promptForModels`, `onFailure`) and a
+ * reviewer's pinned model stay as in `standing`. Returns `standing` itself when `next` tightens nothing, and `next` itself when it equals the result. */
 export function meet(standing: Rules, next: Rules): Rules {
   const { policyHash: _, policyHashes: __, ...kept } = standing;
   const met = { ...kept, ...metBy(ROWS, kept, next, standing, next) };

@@ -16,8 +16,7 @@ export interface ToolSpec {
   readonly schema: Json;
 }
 
-/**
- * What a call is for. Language models need only the prompt; this is read by the offline analyst, which is not a language model, and by the ledger. */
+/** What a call is for. Language models need only the prompt; this is read by the offline analyst, which is not a language model, and by the ledger. */
 export type Purpose =
   | {
       readonly is: 'plan';

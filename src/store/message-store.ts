@@ -1,5 +1,4 @@
-/**
- * Messages that wait for a run, in a table of the log's database. Each operation opens the database by itself, because messages are rare. Delivery is
+/** Messages that wait for a run, in a table of the log's database. Each operation opens the database by itself, because messages are rare. Delivery is
  * left to the readers, which detect duplicates by id. */
 import type { DatabaseSync } from 'node:sqlite';
 import { AgentId, type SessionId } from '../domain/ids.ts';

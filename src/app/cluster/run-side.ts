@@ -1,5 +1,4 @@
-/**
- * A run on a cluster: its agents' model calls and the tools that work in a project are carried out by workers, everything else here. The agents' loop,
+/** A run on a cluster: its agents' model calls and the tools that work in a project are carried out by workers, everything else here. The agents' loop,
  * the gate, budgets, questions and the log are those of any run. */
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';

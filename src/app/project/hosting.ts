@@ -16,8 +16,7 @@ import { sessionFrom } from './hosted.ts';
 const CONNECT_RETRY_MS = 20;
 const CONNECT_TIMEOUT_MS = 30_000;
 
-/**
- * Starts `mimir ARGV` as a background process and resolves when its run accepts connections. The session is that of `--hosted`, or a new one. `words`
+/** Starts `mimir ARGV` as a background process and resolves when its run accepts connections. The session is that of `--hosted`, or a new one. `words`
  * follow `--`, so that none is read as a flag. Rejects with an `Exit` in the words of that process if it ended. */
 export async function startHosted(
   argv: readonly string[],

@@ -1,5 +1,4 @@
-/**
- * Views of a sound plan: stages, dependants, totals, the schedule, and the two spellings for files and programs. Pure; nothing here decides anything.
+/** Views of a sound plan: stages, dependants, totals, the schedule, and the two spellings for files and programs. Pure; nothing here decides anything.
  */
 import type { MandatoryReview } from '../agents/agent.ts';
 import { fromMicro, type TaskId, toMicro, type Usd } from '../ids.ts';

@@ -149,17 +149,13 @@ export const withInstructions = (prompt: string, { instructions }: Prompts): str
   instructions === '' ? prompt : `${prompt}\n\n${instructions}`;
 
 /** The findings of the agents `needs` for their dependants, each cut to its share. */
-export function findingsOf(
-  state: RunState,
-  needs: readonly AgentId[],
-  { one: most, all }: FindingLimits = FOR_DEPENDANTS,
-): readonly Finding[] {
+export function findingsOf(state: RunState, needs: readonly AgentId[], limits = FOR_DEPENDANTS): readonly Finding[] {
   const ended = needs.flatMap((id) => {
     const one = state.agents.get(id);
     return one && one.outcome !== null ? [{ one, outcome: one.outcome }] : [];
   });
-  const shown = ended.map(({ one }) => partOf(one.summary, 0, most));
-  const share = fairShare(shown.map(bytesIn), all);
+  const shown = ended.map(({ one }) => partOf(one.summary, 0, limits.one));
+  const share = fairShare(shown.map(bytesIn), limits.all);
   return ended.map(({ one, outcome }, index) => {
     const summary = withinBytes(shown[index] ?? '', Math.max(share, 200));
     return {

@@ -17,10 +17,7 @@ export interface Answer {
 }
 
 /** A file whose content decides what a command does; a grant applies only to this content. */
-export interface InputFile {
-  readonly path: string;
-  readonly digest: string;
-}
+export type InputFile = Grant['inputs'][number];
 
 export type ModeOf = (agent: AgentId) => Mode;
 

@@ -2,7 +2,7 @@
 import { type AgentId, ROOT, type SessionId } from '../../domain/ids.ts';
 import type { Mode } from '../../domain/reason.ts';
 import { ok, type Result } from '../../domain/result.ts';
-import type { AgentState, EndedBy, EventBody, ResumedLog, WaitingFor } from '../../events/index.ts';
+import type { AgentState, EndedBy, EventBody, ResumedLog } from '../../events/index.ts';
 import { namesOf, roleNamed } from '../../policy/index.ts';
 import type { Log, MessageStore } from '../../ports/log.ts';
 import type { TreePort } from '../../ports/tree.ts';
@@ -66,7 +66,6 @@ export function openRun(given: RunOptions, root: NewAgent): RunModules {
 /** During an outage, agents at work wait and say why; their clocks are paused. */
 function outageIn({ recorder, signal }: gates.RunContext): ElsewhereEvents['outage'] {
   let shown = '';
-  const waitingFor = (why: string): WaitingFor => ({ is: 'provider', why, wait: null });
   const statusOf = (agent: AgentId, text: string | null): EventBody =>
     text === null
       ? { type: 'agent.status', agent, status: 'running', reason: '' }
@@ -76,7 +75,7 @@ function outageIn({ recorder, signal }: gates.RunContext): ElsewhereEvents['outa
           status: 'waiting',
           reason: text,
           waitsFor: 'provider',
-          waitingFor: waitingFor(text),
+          waitingFor: { is: 'provider', why: text, wait: null },
         };
   return (text) => {
     if (signal.aborted) return;
@@ -118,8 +117,7 @@ function watched(options: RunOptions, pause: (text: string) => void): RunOptions
   };
 }
 
-/**
- * The spec of `main`, which plans, writes the report and is the parent of unplanned children; its budget is the run's. Fails when it has no model. */
+/** The spec of `main`, which plans, writes the report and is the parent of unplanned children; its budget is the run's. Fails when it has no model. */
 export function rootAgent(options: RunOptions): Result<NewAgent, string> {
   const role = roleNamed('main', options.roles);
   if (role === null) throw new Error('the role "main" is missing from the package');

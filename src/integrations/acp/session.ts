@@ -1,5 +1,4 @@
-/**
- * The conversation with one foreign agent as replies of a model: what it asks and tells while it works on a prompt becomes calls of Mimir's own tools
+/** The conversation with one foreign agent as replies of a model: what it asks and tells while it works on a prompt becomes calls of Mimir's own tools
  * (todos, permissions, what it did), so that rules, approvals, log and screens treat it like any other agent. Its last message is the answer. */
 import type { RequestPermissionRequest, RequestPermissionResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { StopReason } from '@agentclientprotocol/sdk';

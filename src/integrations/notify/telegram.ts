@@ -288,8 +288,7 @@ const Answer = z.object({
   parameters: z.object({ retry_after: z.number().optional() }).optional(),
 });
 
-/**
- * Calls the Bot API; repeats what failed on the way until the run ends, which is said once, and waits as long as the server asks for. Rejects without
+/** Calls the Bot API; repeats what failed on the way until the run ends, which is said once, and waits as long as the server asks for. Rejects without
  * the token in its words. */
 const apiOf =
   (parts: TelegramParts, closing: AbortSignal): Api =>

@@ -1,5 +1,4 @@
-/**
- * Trees of agents on their way between machines: the project and a tree as packs of git's objects, each later state as a commit with a pack of what is
+/** Trees of agents on their way between machines: the project and a tree as packs of git's objects, each later state as a commit with a pack of what is
  * new in it. Packs are read by Mimir's own git only, and each is complete in itself. */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';

@@ -31,8 +31,7 @@ interface ConsoleParts {
   readonly words: () => readonly string[];
 }
 
-/**
- * A terminal that can move its cursor lets the line be edited, and the up key brings earlier lines back. A dumb terminal edits the line by itself and
+/** A terminal that can move its cursor lets the line be edited, and the up key brings earlier lines back. A dumb terminal edits the line by itself and
  * hands it over whole, so that the time when it was begun is unknown: a question waits a moment for the input that the terminal still buffers. */
 export class LineTerminal implements LineConsole {
   readonly #parts: ConsoleParts;

@@ -53,8 +53,7 @@ export function sanitiseProject(projectService: ProjectInfo): ProjectInfo {
   };
 }
 
-/**
- * Sanitises every string of plain data; unchanged parts keep their identity. The overload states that the shape stays, which TypeScript cannot infer.
+/** Sanitises every string of plain data; unchanged parts keep their identity. The overload states that the shape stays, which TypeScript cannot infer.
  */
 export function sanitiseData<T>(value: T): T;
 export function sanitiseData(value: unknown): unknown {

@@ -234,10 +234,7 @@ interface Waiting {
 }
 
 /** Why an agent waits, as a sentence and as data. */
-export interface WaitReason {
-  readonly reason: string;
-  readonly waitingFor: WaitingFor;
-}
+export type WaitReason = Readonly<{ reason: string; waitingFor: WaitingFor }>;
 
 /** `anthropic is rate limited; retrying in 12s (attempt 2)`, and the same as data. With a wait of 0 another call tries first. */
 export function waitReason(provider: string, { cause, wait, attempt, attempts }: Waiting): WaitReason {

@@ -1,5 +1,4 @@
-/**
- * Open questions, one at a time: the asking agent, the exact action, and numbered answers. Takes no key until focused. Enter never allows; a key held
+/** Open questions, one at a time: the asking agent, the exact action, and numbered answers. Takes no key until focused. Enter never allows; a key held
  * before the focus does not answer; a long action must be seen to its end first; a destructive one needs a second key. view.ts draws it. */
 import { answerCommands } from '../../../../app/actions/index.ts';
 import { dangerOf, kindOf, type Offer, offersFor, type Question, questionsOf } from '../../../../app/views/index.ts';
