@@ -85,7 +85,9 @@ class DatabaseLine implements TextLine {
   private text = '';
   private heard = performance.now();
   private isOver = false;
-  private writing = Promise.resolve();
+  private writing: Promise<unknown> = Promise.resolve();
+  /** Pieces that are not written yet. */
+  private underWay = 0;
   private reading: Promise<void> | null = null;
   private on: (text: string) => void = () => undefined;
 
@@ -124,7 +126,7 @@ class DatabaseLine implements TextLine {
 
   close(): void {
     if (this.isOver) return;
-    this.flush();
+    this.flush(true);
     this.write(null);
     this.end();
   }
@@ -135,8 +137,10 @@ class DatabaseLine implements TextLine {
     this.over.resolve();
   }
 
-  private flush(): void {
-    if (this.text !== '') this.write(this.text);
+  /** While a piece is on its way, text waits and goes with the next one, so that a slow database never falls further behind. */
+  private flush(isLast = false): void {
+    if (this.text === '' || (this.underWay > 0 && !isLast)) return;
+    this.write(this.text);
     this.text = '';
   }
 
@@ -144,13 +148,14 @@ class DatabaseLine implements TextLine {
     const { run, id } = this.of;
     const n = this.sent;
     this.sent += 1;
+    this.underWay += 1;
     const insert = `with given as (insert into mimir.line (id, run, side, n, body) values ($1, $2, $3, $4, $5))
       select pg_notify('mimir_line', $2 || ' ' || $1 || ' ' || $3)`;
     this.writing = this.writing
       .then(() => this.bodyOf(n, text))
       .then((body) => this.db.run(insert, [id, run, this.side, n, body]))
       .then(
-        () => undefined,
+        () => (this.underWay -= 1),
         () => this.end(),
       );
   }

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { answerLines, openLine, publicKeyOf } from '../../src/distributed/index.ts';
+import { answerLines, openDatabase, openLine, publicKeyOf } from '../../src/distributed/index.ts';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { openLog } from '../../src/store/log.ts';
@@ -65,10 +65,11 @@ function openTerminal({ db }: Cluster): { readonly waits: number[]; end(): void 
   const own = generateKeyPairSync('ed25519').privateKey;
   const keys = { own, others: [publicKeyOf(own)] };
   let timer: NodeJS.Timeout | null = null;
-  const end = answerLines(db, 'run', keys, (line) => {
+  const [here, there] = [openDatabase(db.url, 2), openDatabase(db.url, 2)];
+  const end = answerLines(here, 'run', keys, (line) => {
     timer = setInterval(() => line.send(`${performance.now()}\n`), 50);
   });
-  const line = openLine(db, 'run', keys);
+  const line = openLine(there, 'run', keys);
   line.receive((text) => {
     for (const sent of text.trim().split('\n')) waits.push(performance.now() - Number(sent));
   });
@@ -78,6 +79,8 @@ function openTerminal({ db }: Cluster): { readonly waits: number[]; end(): void 
       if (timer !== null) clearInterval(timer);
       line.close();
       end();
+      void here.close();
+      void there.close();
     },
   };
 }

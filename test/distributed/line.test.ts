@@ -1,6 +1,7 @@
 /** Lines of terminals to a run: on both sides only what people have signed for this line and process arrives, because every worker can write to the database. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Client } from 'pg';
 import { z } from 'zod';
 import {
   answerLines,
@@ -103,6 +104,32 @@ it('carries text of the person to the run and back, and closes on both sides', a
   expect(run.text()).toBe('hello');
 });
 
+it('sends in one piece what is said while the piece before is on its way, so that a slow database is not behind for ever', async () => {
+  const { run, line } = await spoken();
+  const last = (await said(`side = 'client'`)).at(-1)?.n ?? 0;
+  const lock = new Client({ connectionString: postgres?.url });
+  await lock.connect();
+  await lock.query('begin; lock table mimir.line in share mode');
+  for (const word of ['on its way ', ...Array.from({ length: 20 }, (_, at) => `${at} `)]) {
+    line.send(word);
+    await flushed();
+  }
+  await lock.query('rollback');
+  await lock.end();
+  await until(() => run.text().endsWith('19 '));
+  const pieces = textsOf(await said(`side = 'client' and n > ${last}`)).filter((text) => text !== '');
+  expect(pieces).toEqual(['on its way ', Array.from({ length: 20 }, (_, at) => `${at} `).join('')]);
+});
+
+/** Resolves when a line has had the time to send what was said. */
+const flushed = (): Promise<void> =>
+  new Promise((done) => {
+    const timer = setInterval(() => {
+      clearInterval(timer);
+      done();
+    }, 30);
+  });
+
 it('accepts no other person', async () => {
   const run = process();
   const { line } = terminal(generateKeyPairSync('ed25519').privateKey);
@@ -175,7 +202,7 @@ it('leaves lines to the process of the run that has named itself last, also whil
   const next = process(PERSON, slow);
   await nameAfter(name);
   // The earlier one is quicker, and hears first of each line.
-  const busy = Promise.all(Array.from({ length: 5 }, () => slow.run('select pg_sleep(1)')));
+  const busy = Promise.all(Array.from({ length: 10 }, () => slow.run('select pg_sleep(1)')));
   const all = Array.from({ length: 10 }, () => terminal());
   const closed = new Set<TextLine>();
   for (const [at, { line }] of all.entries()) {

@@ -169,7 +169,13 @@ class Side implements ClusterSide {
     const { project, config, session } = this.run;
     const keys = { own: signingKey(project.places.state), others: peopleOf(project, config) };
     const where = placeOf(project, session);
-    this.endLines = distributed.answerLines(this.db, session, keys, (line) => relayToRun(where, line));
+    // Apart, so that terminals do not wait behind the steps of a thousand agents.
+    const lines = distributed.openDatabase(this.db.url, 2);
+    const end = distributed.answerLines(lines, session, keys, (line) => relayToRun(where, line));
+    this.endLines = () => {
+      end();
+      void lines.close();
+    };
   }
 
   async ended(agent: AgentId | null): Promise<void> {
