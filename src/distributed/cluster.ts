@@ -187,9 +187,9 @@ class RunCluster implements Cluster {
 
   private async forget(goesOn: boolean): Promise<void> {
     const { db, run, process } = this.options;
+    const leave = 'update mimir.run set process = null, ended = $3 where run = $1 and process = $2';
     // Not what another process has, that continues the run.
-    if ((await db.run('update mimir.run set process = null where run = $1 and process = $2', [run, process])) === 0)
-      return;
+    if ((await db.run(leave, [run, process, !goesOn])) === 0) return;
     for (const table of goesOn ? OF_PROCESS : [...OF_PROCESS, ...OF_TREES])
       await db.run(`delete from mimir.${table} where run = $1`, [run]);
     await this.cleanUp();

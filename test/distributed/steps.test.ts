@@ -1,7 +1,7 @@
 /** Steps of agents on workers, over everything that happens to a worker or its database. Real PostgreSQL, real processes. */
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openWorker, workersIn } from '../../src/distributed/index.ts';
+import { openWorker, runsIn, workersIn } from '../../src/distributed/index.ts';
 import { needs } from '../support/needs.ts';
 import { wayTo } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -310,6 +310,17 @@ it('content of a tree stays as long as its run is there, however long ago it cam
   expect(await all('select tree as it from mimir.place')).toEqual([{ it: 'one' }]);
   expect(await all('select run as it from mimir.event')).toEqual([{ it: 'run' }]);
   expect(unused).not.toBe(pack);
+});
+
+it('a run that has ended is not there any more, and one that was stopped can be continued', async () => {
+  const runsAfter = async (goesOn: boolean): Promise<unknown[]> => {
+    const at = await bench();
+    at.cluster.log.append(['2026-11-29T03:00:00.000Z', ['an event']]);
+    await at.cluster.log.written();
+    await at.cluster.close(goesOn);
+    return (await runsIn(at.db)).map(({ run, alive }) => [run, alive]);
+  };
+  expect([await runsAfter(false), await runsAfter(true)]).toEqual([[], [['run', false]]]);
 });
 
 it('goes on after the connection of the run was cut, with what the worker has done meanwhile', async () => {
