@@ -19,7 +19,7 @@ export const stopRun: Action<null> = {
 };
 
 /** Retries the failed tasks of a finished run. */
-export const retryRun: Interaction & { whyNot(state: RunState): string | null } = {
+export const retryRun: Interaction & { readonly whyNot: (state: RunState) => string | null } = {
   ...rowOf('result.retry'),
   whyNot(state) {
     if (state.finished === null) return 'The run has not ended. Retry a single agent.';

@@ -4,7 +4,7 @@ import { clip, type Line, lineWidth, span, widthOf } from '../../../app/views/in
 import type { AgentId } from '../../../domain/ids.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import { nearest } from '../../../domain/text/text.ts';
-import { controls } from '../../../events/index.ts';
+import { controls, type RunState } from '../../../events/index.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import type { Glyphs } from '../text/glyphs.ts';
 import ROWS from './keys.json' with { type: 'json' };
@@ -24,13 +24,19 @@ function actionOf(of: ActionName | Interaction): Action {
 /** The user's own keys by action: `run.kill: x`; `none` removes a key. */
 export type OwnKeys = Readonly<Record<string, string>>;
 
-/** The binding of an action, by default always possible. */
+/** The binding of an action to what it does, by default always possible. */
 export const bind = <Ui>(
   of: ActionName | Interaction,
-  run: Binding<Ui>['run'],
+  does: Effect<Ui> | Binding<Ui>['run'],
   whyNot: Binding<Ui>['whyNot'] = () => null,
   value: Binding<Ui>['value'] = () => '',
-): Binding<Ui> => ({ ...actionOf(of), run, whyNot, value });
+): Binding<Ui> => ({ ...actionOf(of), run: typeof does === 'function' ? does : () => does, whyNot, value });
+
+/** What the run alone decides: the effect of an action, or why it is not possible. */
+export const ofState =
+  <T>(of: (state: RunState) => T) =>
+  (_: never, { state }: Context): T =>
+    of(state);
 
 /** The groups of the help and the palette; other actions are listed under their screen. */
 const GROUPS: readonly (readonly [actions: RegExp, group: string])[] = [

@@ -116,6 +116,7 @@ const does =
 
 const asks = (dialog: (of: Subject) => Dialog): Run => does((of) => ({ dialog: dialog(of) }));
 const move = (by: 1 | -1): Run => does((of) => dialogs.sendChecked(of, { is: 'move', task: of.task.id, by }));
+const commit = does((of) => of.send({ is: 'commit', commit: of.plan.commit !== true }));
 const sends =
   (action: Action<null>): Run =>
   (_, { state }) => ({ commands: [action.command(state, null)] });
@@ -256,22 +257,14 @@ const TABLE: readonly Key[] = [
   bind(redoEdit, stepTo(1), whyNotStep(1)),
   task(PLAN_EDITS.split, dialogs.splitDialog),
   task(PLAN_EDITS.join, dialogs.joinDialog, whyNotFew('There is no other task to merge.')),
-  bind(
-    PLAN_EDITS.models,
-    does((of, { state, glyphs }) => whatIf(of, state, glyphs)),
-    whyNotChange,
-  ),
+  bind(PLAN_EDITS.models, does(whatIf), whyNotChange),
   bind('plan.describeOutside', does(dialogs.describeOutside), whyNotTask),
   task(PLAN_EDITS.role, dialogs.taskForm('role')),
   task(PLAN_EDITS.budget, dialogs.taskForm('tokens')),
   task(PLAN_EDITS.tools, dialogs.taskForm('tools')),
   task(PLAN_EDITS.depends, dialogs.taskForm('needs')),
   bind(PLAN_EDITS.permissions, asks(dialogs.permissionsDialog), whyNotChange),
-  bind(
-    PLAN_EDITS.commit,
-    does((of) => of.send({ is: 'commit', commit: of.plan.commit !== true })),
-    whyNotChange,
-  ),
+  bind(PLAN_EDITS.commit, commit, whyNotChange),
   task(PLAN_EDITS.writes, dialogs.taskForm('writes')),
   task(PLAN_EDITS.alongside, orderDialog, whyNotOrder),
   task(PLAN_EDITS.checks, dialogs.taskForm('checks')),
@@ -294,7 +287,7 @@ const TABLE: readonly Key[] = [
   bind('plan.first', go(-ALL)),
   bind('plan.last', go(ALL, PAGE)),
   // Without a key, since d deletes a task; found by its name in the palette.
-  bind('plan.detach', () => ({ app: 'detach' }), whyNotLeave),
+  bind('plan.detach', { app: 'detach' }, whyNotLeave),
   bind('plan.pane', (ui) => ({ ui: { ...ui, pane: cycled(PANES, ui.pane) } })),
   bind('plan.paneNumber', (ui, _, key) => ({ ui: { ...ui, pane: PANES[Number(key) - 1] ?? ui.pane } })),
   bind('plan.zoom', zoomBy(1)),

@@ -9,7 +9,7 @@ import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import type { RunState } from '../../../../events/index.ts';
 import { overCap } from '../../components/plan/estimate.ts';
 import { nameOf, type Subject } from '../../components/plan-form.ts';
-import type { CompareColumn, Dialog, DialogEffect } from '../../frame/screen.ts';
+import type { CompareColumn, Context, Dialog, DialogEffect } from '../../frame/screen.ts';
 import { strong, tint } from '../../text/blocks.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { sendChecked } from './dialogs.ts';
@@ -24,7 +24,7 @@ interface Way {
 }
 
 /** The comparison with the first variant that differs selected; a toast where none would change a model. */
-export function whatIf(of: Subject, state: RunState, glyphs: Glyphs): DialogEffect {
+export function whatIf(of: Subject, { state, glyphs }: Pick<Context, 'state' | 'glyphs'>): DialogEffect {
   const { plan, choices } = of;
   const ways = variantsOf(plan, choices, parallelOf(state)).map((variant) => wayOf(of, variant, parallelOf(state)));
   const now = totalsOf(expectedPlan(plan, state.choices), parallelOf(state));

@@ -1,5 +1,5 @@
 /** The result screen: its keys and its scrolling. view.ts draws it. */
-import { bind, cycled, settled, stepOf } from '../../frame/keymap.ts';
+import { bind, cycled, ofState, settled, stepOf } from '../../frame/keymap.ts';
 import { answerText, authorsLeft, unmergedIn } from '../../../../app/views/index.ts';
 import { COMMIT_REQUEST, messageMain, recipientOf, resumeText, retryRun } from '../../../../app/actions/index.ts';
 import { retryText, whyNoChanges, whyNotCommit, whyNotRequest } from '../../../../app/actions/index.ts';
@@ -7,13 +7,13 @@ import { whyNotResumeRun, whyNotTalk } from '../../../../app/actions/index.ts';
 import type { AgentState, RunState } from '../../../../events/index.ts';
 import type { Binding, Context, Dialog, DialogEffect, Effect, Screen } from '../../frame/screen.ts';
 import { choice, pickFrom } from '../../frame/screen.ts';
-import type { ChangeAction, ReportFormat } from '../../../../ports/project-service.ts';
+import type { ReportFormat } from '../../../../ports/project-service.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import { crumbs, runNumbers } from '../../components/header.ts';
 import { messageRow } from '../../components/input-row.ts';
 import { type ResultView, type ResultTab, lastTop, resultBody, TABS } from './view.ts';
 
-const toTab = (tab: ResultTab) => (): Effect<ResultView> => ({ ui: { tab, top: 0 } });
+const toTab = (tab: ResultTab): Effect<ResultView> => ({ ui: { tab, top: 0 } });
 const answerOf = ({ state }: Context): string => answerText(state);
 const noAnswer = (_: ResultView, context: Context): string | null =>
   answerOf(context).trim() === '' ? 'This run has no answer.' : null;
@@ -56,21 +56,21 @@ function mainWords(state: RunState): string {
   return `${state.agents.get(id)?.name ?? 'main'} (${id})`;
 }
 
-/** Does it with the only agent, or with the one that is picked. */
-function forOne(
-  title: string,
-  agents: readonly AgentState[],
-  actionOf: (agent: AgentState) => ChangeAction,
-): Effect<ResultView> {
-  const [first, ...others] = agents;
-  if (first === undefined) return {};
-  const act = (agent: AgentState): DialogEffect => ({ app: { change: actionOf(agent) } });
-  if (others.length === 0) return act(first);
-  return { dialog: pickFrom(title, agents, ({ id, name }) => choice(id, '', name), act) };
-}
+type Agents = (state: RunState) => readonly AgentState[];
 
-const whyNone = (state: RunState, agents: readonly AgentState[], none: string): string | null =>
-  state.finished === null ? 'The run continues.' : agents.length === 0 ? none : null;
+/** Does it with the only agent, or with the one that is picked. */
+const forOne = (title: string, agentsIn: Agents, what: 'merge' | 'undo'): Binding<ResultView>['run'] =>
+  ofState((state) => {
+    const agents = agentsIn(state);
+    const [first, ...others] = agents;
+    if (first === undefined) return {};
+    const act = ({ id }: AgentState): DialogEffect => ({ app: { change: { do: what, agent: id } } });
+    if (others.length === 0) return act(first);
+    return { dialog: pickFrom(title, agents, ({ id, name }) => choice(id, '', name), act) };
+  });
+
+const whyNone = (agentsIn: Agents, none: string): Binding<ResultView>['whyNot'] =>
+  ofState((state) => (state.finished === null ? 'The run continues.' : agentsIn(state).length === 0 ? none : null));
 
 /** Lines per page, whatever the size of the screen. */
 const PAGE = 20;
@@ -94,53 +94,25 @@ const RESULT_KEYS: readonly Binding<ResultView>[] = [
   bind('result.export', exportPick),
   bind('result.copy', (_, context) => ({ app: { copy: answerOf(context), what: 'the answer' } }), noAnswer),
   bind('result.editor', (_, context) => ({ app: { edit: answerOf(context), then: () => ({}) } }), noAnswer),
-  bind('result.cards', () => ({ app: { show: 'run' } })),
-  bind(
-    'result.resume',
-    (_, { state }) => resumed(state, `Resumed: ${resumeText(state)}`),
-    (_, { state }) => whyNotResumeRun(state),
-  ),
-  bind(
-    retryRun,
-    (_, { state }) => resumed(state, retryText(state)),
-    (_, { state }) => retryRun.whyNot(state),
-  ),
-  bind(
-    messageMain,
-    (_, { state }) => ({ dialog: followUpDialog(state) }),
-    (_, { state }) => whyNotTalk(state),
-  ),
-  bind(
-    'result.commit',
-    (_, { state }) => followedUp(state, COMMIT_REQUEST),
-    (_, { state }) => whyNotCommit(state),
-  ),
-  bind(
-    'result.review',
-    () => ({ app: { show: 'review' } }),
-    (_, { state }) => whyNoChanges(state),
-  ),
-  bind(
-    'result.request',
-    () => ({ app: { change: { do: 'request' } } }),
-    (_, { state }) => whyNotRequest(state),
-  ),
+  bind('result.cards', { app: { show: 'run' } }),
+  bind('result.resume', (_, { state }) => resumed(state, `Resumed: ${resumeText(state)}`), ofState(whyNotResumeRun)),
+  bind(retryRun, (_, { state }) => resumed(state, retryText(state)), ofState(retryRun.whyNot)),
+  bind(messageMain, (_, { state }) => ({ dialog: followUpDialog(state) }), ofState(whyNotTalk)),
+  bind('result.commit', (_, { state }) => followedUp(state, COMMIT_REQUEST), ofState(whyNotCommit)),
+  bind('result.review', { app: { show: 'review' } }, ofState(whyNoChanges)),
+  bind('result.request', { app: { change: { do: 'request' } } }, ofState(whyNotRequest)),
   bind(
     'result.merge',
-    (_, { state }) => forOne('Merge the tree of', unmergedIn(state), ({ id }) => ({ do: 'merge', agent: id })),
-    (_, { state }) => whyNone(state, unmergedIn(state), 'No tree is left to merge.'),
+    forOne('Merge the tree of', unmergedIn, 'merge'),
+    whyNone(unmergedIn, 'No tree is left to merge.'),
   ),
   bind(
     'result.undo',
-    (_, { state }) => forOne('Undo the changes of', authorsLeft(state), ({ id }) => ({ do: 'undo', agent: id })),
-    (_, { state }) => whyNone(state, authorsLeft(state), 'No change of an agent is left.'),
+    forOne('Undo the changes of', authorsLeft, 'undo'),
+    whyNone(authorsLeft, 'No change of an agent is left.'),
   ),
-  bind(
-    'result.plan',
-    () => ({ app: { show: 'plan' } }),
-    (_, { state }) => (state.plan ? null : 'No plan.'),
-  ),
-  bind('result.new', () => ({ app: { show: 'start' } })),
+  bind('result.plan', { app: { show: 'plan' } }, (_, { state }) => (state.plan ? null : 'No plan.')),
+  bind('result.new', { app: { show: 'start' } }),
 ];
 
 export const resultScreen: Screen<ResultView> = {

@@ -60,10 +60,8 @@ export const DETAIL_KEYS: readonly Binding<RunUi>[] = [
     }),
     (ui) => (ui.detail.find === null ? SILENT : null),
   ),
-  bind(
-    'run.charts',
-    () => ({ dialog: { is: 'charts' } }),
-    (ui, { state }) => (isFinding(ui) ? SILENT : state.agents.size === 0 ? 'No agents yet.' : null),
+  bind('run.charts', { dialog: { is: 'charts' } }, (ui, { state }) =>
+    isFinding(ui) ? SILENT : state.agents.size === 0 ? 'No agents yet.' : null,
   ),
   bind('find.take', (ui) => ({ ui: taken(ui) }), whileFinding),
   bind('find.leave', (ui) => ({ ui: withFind(ui, null) }), whileFinding),

@@ -11,7 +11,7 @@ import { terminalOf } from '../../../../domain/digest.ts';
 import { isInTerminal } from '../../../../domain/ids.ts';
 import type { MandatoryReview } from '../../../../domain/agents/agent.ts';
 import { type AgentState, askedFor, type RunState } from '../../../../events/index.ts';
-import { bind, stepOf } from '../../frame/keymap.ts';
+import { bind, ofState, stepOf } from '../../frame/keymap.ts';
 import { confirmEffect } from '../../dialogs/confirm.ts';
 import type { Binding, Choice, Context, DialogEffect, Effect } from '../../frame/screen.ts';
 import { choice, pickFrom } from '../../frame/screen.ts';
@@ -21,7 +21,7 @@ import { FILTER_KEYS, isFiltering, LIST_KEYS, LOG_KEYS, MESSAGE_KEYS, PANE_KEYS 
 import { bindSelected, SPAWN_KEYS, STEER_KEYS } from './steer.ts';
 import { move, nextInNeed, select, selectedOf, SILENT, type Message, type RunUi } from './state.ts';
 
-function review({ state }: Context): Effect<RunUi> {
+function review(state: RunState): Effect<RunUi> {
   const forced = manualReviews(state);
   const [first, second] = forced;
   if (first === undefined) return {};
@@ -31,11 +31,21 @@ function review({ state }: Context): Effect<RunUi> {
   return { dialog: pickFrom('Run manual review', forced, choiceOf, start, first.role) };
 }
 
+const grantsQuestion = (state: RunState): DialogEffect => ({
+  dialog: pickFrom(
+    'Session grants: Enter withdraws one',
+    state.grants,
+    (grant) => choice(grant.id, `answered to ${state.agents.get(grant.agent)?.name ?? grant.agent}`, grantText(grant)),
+    ({ id }) => ({ commands: [withdrawGrant.command(state, { grant: id })] }),
+  ),
+});
+
 type RunBinding = Binding<RunUi>;
 const PAGE = 4;
 
-/** True where the keys move through agents: in the list, and in the side pane, which has no rows of its own. */
-const isAmongAgents = ({ focus }: RunUi): boolean => focus === 'cards' || focus === 'side';
+/** The keys move through agents in the list, and in the side pane, which has no rows of its own. */
+const amongAgents = ({ focus }: RunUi): string | null => (focus === 'cards' || focus === 'side' ? null : SILENT);
+const besideAgents = ({ focus }: RunUi): string | null => (focus === 'cards' ? SILENT : null);
 
 const ofSelected = (action: AgentAction): RunBinding =>
   bindSelected(
@@ -63,54 +73,26 @@ const RETRY_KEY = bind<RunUi>(
 );
 
 const SCREEN_KEYS: readonly RunBinding[] = [
-  bind(
-    'run.move',
-    (ui, context, key) => ({ ui: move(ui, context, stepOf(key, PAGE)) }),
-    (ui) => (isAmongAgents(ui) ? null : SILENT),
-  ),
+  bind('run.move', (ui, context, key) => ({ ui: move(ui, context, stepOf(key, PAGE)) }), amongAgents),
   bind(
     'run.open',
     (ui) => ({ ui: { ...ui, focus: 'detail' } }),
-    (ui, { state }) => (!isAmongAgents(ui) ? SILENT : state.agents.size === 0 ? NO_AGENT : null),
+    (ui, { state }) => amongAgents(ui) ?? (state.agents.size === 0 ? NO_AGENT : null),
   ),
-  bind(
+  bindSelected(
     'run.checks',
-    (ui) => ({ ui: withTab({ ...ui, focus: 'detail' }, 'Checks') }),
-    (ui, context) => {
-      const agent = selectedOf(ui, context);
-      if (agent === undefined) return NO_AGENT;
-      return tabsOf(agent, context.state).includes('Checks') ? null : 'This agent has no checks.';
-    },
+    (_, __, ui) => ({ ui: withTab({ ...ui, focus: 'detail' }, 'Checks') }),
+    (agent, { state }) => (tabsOf(agent, state).includes('Checks') ? null : 'This agent has no checks.'),
   ),
-  bind(
+  bindSelected(
     'run.terminal',
-    (ui, context) => {
-      const agent = selectedOf(ui, context);
-      const { session } = context.state;
-      return agent === undefined || session === null ? {} : { app: { terminal: terminalOf(session, agent.id) } };
-    },
-    (ui, context) => {
-      const agent = selectedOf(ui, context);
-      if (agent === undefined) return NO_AGENT;
-      return isInTerminal(agent.model.used) ? null : 'This agent works in no terminal.';
-    },
+    ({ id }, { state: { session } }) => (session === null ? {} : { app: { terminal: terminalOf(session, id) } }),
+    ({ model }) => (isInTerminal(model.used) ? null : 'This agent works in no terminal.'),
   ),
-  bind(
-    'run.back',
-    (ui) => ({ ui: { ...ui, focus: 'cards' } }),
-    (ui) => (ui.focus === 'cards' ? SILENT : null),
-  ),
+  bind('run.back', (ui) => ({ ui: { ...ui, focus: 'cards' } }), besideAgents),
   ...PANE_KEYS,
-  bind(
-    'run.changes',
-    () => ({ app: { show: 'review' } }),
-    (_, { state }) => whyNoChanges(state),
-  ),
-  bind(
-    'run.result',
-    () => ({ app: { show: 'result' } }),
-    (_, { state }) => (state.finished ? null : NO_REPORT),
-  ),
+  bind('run.changes', { app: { show: 'review' } }, ofState(whyNoChanges)),
+  bind('run.result', { app: { show: 'result' } }, (_, { state }) => (state.finished ? null : NO_REPORT)),
   bind(
     messageAgent,
     (ui, { state }) => ({ ui: { ...ui, message: newMessage(ui, recipientOf(state, ui.selected)) } }),
@@ -131,17 +113,9 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     (_, { state }) => confirmEffect(stopRun, state, null),
     (_, { state }) => stopRun.whyNot(state, null),
   ),
-  bind(
-    withdrawGrant,
-    (_, { state }) => grantsQuestion(state),
-    (_, { state }) => withdrawGrant.whyNot(state, { grant: '' }),
-  ),
+  bind(withdrawGrant, ofState(grantsQuestion), (_, { state }) => withdrawGrant.whyNot(state, { grant: '' })),
   ...LIST_KEYS,
-  bind(
-    'run.detach',
-    () => ({ app: 'detach' }),
-    (_, { state }) => (state.finished === null ? null : ENDED),
-  ),
+  bind('run.detach', { app: 'detach' }, (_, { state }) => (state.finished === null ? null : ENDED)),
   bind('run.density', (ui) => {
     const at = DENSITIES.indexOf(ui.density) + 1;
     // The present density would be no visible change.
@@ -154,22 +128,14 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     if (agent === null) return { toast: { level: 'info', text: 'No agent needs you.' } };
     return { ui: select(ui, agent), toast: { level: 'info', text: toLabel(needWords(agent, context)) } };
   }),
-  bind(
-    'run.plan',
-    () => ({ app: { show: 'plan' } }),
-    (_, { state }) => (state.plan ? null : 'No plan.'),
-  ),
+  bind('run.plan', { app: { show: 'plan' } }, (_, { state }) => (state.plan ? null : 'No plan.')),
   ...STEER_KEYS,
   bindSelected(
     pinMode,
     ({ id }) => ({ dialog: { is: 'mode', agent: id } }),
     ({ id }, { state }) => pinMode.whyNot(state, { agent: id, mode: null }),
   ),
-  bind(
-    startReview,
-    (_, context) => review(context),
-    (_, { state }) => whyNotReview(state),
-  ),
+  bind(startReview, ofState(review), ofState(whyNotReview)),
 ];
 
 /** All keys of the screen. While a message is typed, only those of the message are available. */
@@ -198,13 +164,4 @@ const newMessage = (ui: RunUi, to: Message['to']): Message => ({
   ...composerWith(ui.draft),
   to,
   delivery: 'sequential',
-});
-
-const grantsQuestion = (state: RunState): DialogEffect => ({
-  dialog: pickFrom(
-    'Session grants: Enter withdraws one',
-    state.grants,
-    (grant) => choice(grant.id, `answered to ${state.agents.get(grant.agent)?.name ?? grant.agent}`, grantText(grant)),
-    ({ id }) => ({ commands: [withdrawGrant.command(state, { grant: id })] }),
-  ),
 });

@@ -59,31 +59,25 @@ const key = (of: Parameters<typeof bind>[0], run: Act): Binding<RunUi> =>
     (ui) => (ui.message === null ? SILENT : null),
   );
 
-/** Lets a key act on the offered file paths first. */
-const behindOffer =
-  (act: Act): Act =>
-  (ui, message, context, pressed) => {
+/** The same, where the key acts on the offered file paths first. */
+const behindOffer = (of: Parameters<typeof bind>[0], act: Act): Binding<RunUi> =>
+  key(of, (ui, message, context, pressed) => {
     const done = completeKey(message.editor, message.completing, pressed, context);
     return done === null ? act(ui, message, context, pressed) : withMessage(ui, message, done);
-  };
+  });
 
 export const MESSAGE_KEYS: readonly Binding<RunUi>[] = [
-  key('message.send', behindOffer(send)),
-  key(
-    'message.delivery',
-    behindOffer((ui, message) => withMessage(ui, message, { delivery: cycled(DELIVERIES, message.delivery) })),
+  behindOffer('message.send', send),
+  behindOffer('message.delivery', (ui, message) =>
+    withMessage(ui, message, { delivery: cycled(DELIVERIES, message.delivery) }),
   ),
-  key(
-    'message.history',
-    behindOffer((ui, message, context, pressed) =>
-      withMessage(ui, message, browse(message, sentBefore(context), pressed === 'up' ? 'up' : 'down')),
-    ),
+  behindOffer('message.history', (ui, message, context, pressed) =>
+    withMessage(ui, message, browse(message, sentBefore(context), pressed === 'up' ? 'up' : 'down')),
   ),
   key('message.editor', (_, message) => ({ app: { field: editorText(message.editor) } })),
-  key(
-    'message.leave',
-    behindOffer((ui, message) => ({ ui: { ...ui, message: null, draft: editorText(message.editor) } })),
-  ),
+  behindOffer('message.leave', (ui, message) => ({
+    ui: { ...ui, message: null, draft: editorText(message.editor) },
+  })),
   key('message.clear', (ui) => ({ ui: { ...ui, message: null, draft: '' } })),
 ];
 

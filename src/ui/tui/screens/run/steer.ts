@@ -19,20 +19,17 @@ import { type RunUi, selectedOf } from './state.ts';
 /** The binding of an action on the selected agent. */
 export function bindSelected(
   of: Parameters<typeof bind>[0],
-  run: (agent: AgentState, context: Context) => Effect<RunUi>,
+  run: (agent: AgentState, context: Context, ui: RunUi) => Effect<RunUi>,
   whyNot: (agent: AgentState, context: Context) => string | null,
+  value: (agent: AgentState) => string = () => '',
 ): Binding<RunUi> {
-  return bind(
-    of,
-    (ui, context) => {
+  const select =
+    <T>(none: T, act: (agent: AgentState, context: Context, ui: RunUi) => T) =>
+    (ui: RunUi, context: Context): T => {
       const agent = selectedOf(ui, context);
-      return agent === undefined ? {} : run(agent, context);
-    },
-    (ui, context) => {
-      const agent = selectedOf(ui, context);
-      return agent === undefined ? NO_AGENT : whyNot(agent, context);
-    },
-  );
+      return agent === undefined ? none : act(agent, context, ui);
+    };
+  return bind(of, select({}, run), select(NO_AGENT, whyNot), select('', value));
 }
 
 export const STEER_KEYS: readonly Binding<RunUi>[] = [
@@ -42,13 +39,12 @@ export const STEER_KEYS: readonly Binding<RunUi>[] = [
     ({ id }, { state }) =>
       whyNotSet(state, id) ?? (state.choices === null ? 'The models cannot be listed here.' : null),
   ),
-  {
-    ...bindSelected(setBudget, budgetOf, ({ id }, { state }) => whyNotSet(state, id)),
-    value: (ui, context) => {
-      const agent = selectedOf(ui, context);
-      return agent === undefined ? '' : `${agent.name}: ${costText(agent)}`;
-    },
-  },
+  bindSelected(
+    setBudget,
+    budgetOf,
+    ({ id }, { state }) => whyNotSet(state, id),
+    (agent) => `${agent.name}: ${costText(agent)}`,
+  ),
   bind(
     'run.add',
     (_, context) => addToRunning(context),

@@ -18,44 +18,40 @@ export type { StartUi } from './lists.ts';
 type Key = Binding<StartUi>;
 const inList = (ui: StartUi): string | null => (ui.chosen.is === 'field' ? 'Leave the field first (Tab).' : null);
 
-/** Lets a key act on the offered file paths first. */
-const behindOffer =
-  (run: Key['run']): Key['run'] =>
-  (ui, context, key) => {
-    const offered = offerKey(ui, context, key);
-    return offered === null ? run(ui, context, key) : { ui: offered };
-  };
-
-function offerKey(ui: StartUi, context: Context, key: string): StartUi | null {
-  const done = ui.chosen.is === 'field' ? completeKey(ui.editor, ui.completing, key, context) : null;
-  return done === null ? null : { ...ui, ...done, former: null };
-}
+/** A key that acts on the offered file paths first. */
+const behindOffer = (of: Parameters<typeof bind>[0], run: Key['run'], whyNot?: Key['whyNot']): Key =>
+  bind(
+    of,
+    (ui, context, key) => {
+      const done = ui.chosen.is === 'field' ? completeKey(ui.editor, ui.completing, key, context) : null;
+      return done === null ? run(ui, context, key) : { ui: { ...ui, ...done, former: null } };
+    },
+    whyNot,
+  );
 
 /** True while file paths are offered behind an `@`. */
 const isOffered = ({ chosen, editor, completing }: StartUi, context: Context): boolean =>
   chosen.is === 'field' && offerOf(editor, completing, context) !== null;
 
 const KEYS: readonly Key[] = [
-  bind('start.go', behindOffer(begin)),
-  bind(
+  behindOffer('start.go', begin),
+  behindOffer(
     'start.direct',
-    behindOffer((ui) => ({ app: { start: editorText(ui.editor).trim(), direct: 'direct' } })),
+    (ui) => ({ app: { start: editorText(ui.editor).trim(), direct: 'direct' } }),
     ({ editor }) => (editorText(editor).trim() === '' ? 'Type a task first.' : null),
   ),
-  bind(
+  behindOffer(
     'start.next',
-    behindOffer((ui, { projectService }) => ({ ui: { ...ui, chosen: nextGroup(ui.chosen, projectService) } })),
+    (ui, { projectService }) => ({ ui: { ...ui, chosen: nextGroup(ui.chosen, projectService) } }),
     (ui, context) =>
       stops(context.projectService).length > 1 || isOffered(ui, context) ? null : 'No suggestions and no sessions yet.',
   ),
-  bind(
-    'start.move',
-    behindOffer((ui, { projectService }, key) => ({ ui: vertical(ui, projectService, key === 'up' ? -1 : 1) })),
-  ),
-  bind(
-    'start.page',
-    behindOffer((ui, { projectService }, key) => ({ ui: leap(ui, projectService, key === 'pageup' ? -5 : 5) })),
-  ),
+  behindOffer('start.move', (ui, { projectService }, key) => ({
+    ui: vertical(ui, projectService, key === 'up' ? -1 : 1),
+  })),
+  behindOffer('start.page', (ui, { projectService }, key) => ({
+    ui: leap(ui, projectService, key === 'pageup' ? -5 : 5),
+  })),
   bind(
     'start.templates',
     (_, { projectService }) => ({ dialog: templatePick(projectService) }),
@@ -63,28 +59,23 @@ const KEYS: readonly Key[] = [
       projectService.templates.length > 0 ? null : 'No templates yet. Press w in a plan to save it as a template.',
   ),
   bind('start.agents', (_, { projectService }) => ({ dialog: agentsDialog(projectService) })),
-  bind(
+  behindOffer(
     'start.history',
-    behindOffer((ui, { projectService }) => ({ ui: { ...ui, chosen: FIELD }, dialog: formerPick(projectService) })),
+    (ui, { projectService }) => ({ ui: { ...ui, chosen: FIELD }, dialog: formerPick(projectService) }),
     (_, { projectService }) => (formerTasks(projectService).length > 0 ? null : 'No earlier tasks in this project.'),
   ),
   bind('start.editor', (ui) => ({ ui: { ...ui, chosen: FIELD }, app: { field: editorText(ui.editor) } })),
-  bind(
-    'start.back',
-    behindOffer((ui) => ({ ui: { ...ui, chosen: FIELD } })),
-  ),
-  bind(
+  behindOffer('start.back', (ui) => ({ ui: { ...ui, chosen: FIELD } })),
+  behindOffer(
     'start.clear',
-    behindOffer((ui) => ({ ui: withTask(ui, '') })),
+    (ui) => ({ ui: withTask(ui, '') }),
     // In an empty field the key quits.
     ({ editor }) => (isEmpty(editor) ? '' : null),
   ),
-  bind(
-    'start.trust',
-    () => ({ app: 'trust' }),
-    (_, { projectService }) => (isOpen(projectService.trust) ? null : TRUST_WORDS.nothing),
+  bind('start.trust', { app: 'trust' }, (_, { projectService }) =>
+    isOpen(projectService.trust) ? null : TRUST_WORDS.nothing,
   ),
-  bind('start.quit', () => ({ app: 'quit' }), inList),
+  bind('start.quit', { app: 'quit' }, inList),
 ];
 
 export const startScreen: Screen<StartUi> = {

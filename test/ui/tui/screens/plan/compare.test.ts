@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareOverlay } from '../../../../../src/ui/tui/dialogs/compare.ts';
 import type { Overlay } from '../../../../../src/ui/tui/frame/overlay.ts';
-import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { proposedSubject } from '../../../../../src/ui/tui/components/plan-form.ts';
 import { whatIf } from '../../../../../src/ui/tui/screens/plan/what-if.ts';
 import { plain } from '../../../../../src/app/views/text/line.ts';
@@ -13,7 +12,7 @@ const context = contextOf(approving());
 const [first] = RACE.tasks;
 const of = first === undefined ? null : proposedSubject(context.state, first);
 if (of === null) throw new Error('no plan');
-const { dialog } = whatIf(of, context.state, UNICODE);
+const { dialog } = whatIf(of, context);
 const opened = (): Overlay => {
   if (dialog?.is !== 'compare') throw new Error('no comparison');
   return compareOverlay(dialog);
@@ -67,7 +66,7 @@ describe('ways side by side', () => {
     const models = choices?.models.map((model) => ({ ...model, usable: unusable })) ?? [];
     const alone = { ...of, choices: { ...of.choices, models } };
     const tasks = of.plan.tasks.map((task) => ({ ...task, estimatedCost: 0 }));
-    expect(whatIf({ ...alone, plan: { ...of.plan, tasks } }, context.state, UNICODE)).toEqual({
+    expect(whatIf({ ...alone, plan: { ...of.plan, tasks } }, context)).toEqual({
       toast: { level: 'info', text: 'No other models to compare: every tier keeps the current ones.' },
     });
   });
