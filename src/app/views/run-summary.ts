@@ -111,7 +111,7 @@ function netFile(file: AuthoredFile, done: TouchedFile | undefined, { agents }: 
 }
 
 /** What changed and by whom: sums, checks, trees that are not merged, the `most` largest files, and an empty line; nothing if nothing did. */
-export function changedLines(state: RunState, most: number, width: number, ellipsis: string): readonly Line[] {
+export function changedLines(state: RunState, most: number, width: number, ellipsis = '…'): readonly Line[] {
   const files = touchedFiles(state).toSorted((a, b) => b.added + b.removed - a.added - a.removed);
   const checks = [...state.agents.values()].flatMap((agent) => verificationOf(state, agent) ?? []);
   const verified = checks.filter((one) => one === 'verified').length;
@@ -132,7 +132,7 @@ export function changedLines(state: RunState, most: number, width: number, ellip
 }
 
 /** One line for each file: its name, counts and authors, in columns. */
-export function fileRows(files: readonly TouchedFile[], width: number, ellipsis: string): readonly Line[] {
+export function fileRows(files: readonly TouchedFile[], width: number, ellipsis = '…'): readonly Line[] {
   const cells = files.map(({ path, added, removed }) => [toLabel(path), `+${added}`, `-${removed}`] as const);
   const [room = 0, plus = 0, minus = 0] = [0, 1, 2].map((at) =>
     Math.max(...cells.map((row) => widthOf(row[at] ?? ''))),

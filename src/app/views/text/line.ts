@@ -53,8 +53,8 @@ export function clip(line: Line, width: number, ellipsis = '…'): Line {
 }
 
 /** Cuts or pads a line to exactly `width` columns; `pad` styles the padding. */
-export function fit(line: Line, width: number, pad: Style = PLAIN, ellipsis = '…'): Line {
-  const cutLine = clip(line, width, ellipsis);
+export function fit(line: Line, width: number, pad: Style = PLAIN): Line {
+  const cutLine = clip(line, width);
   const missing = width - lineWidth(cutLine);
   return missing > 0 ? [...cutLine, [' '.repeat(missing), pad]] : cutLine;
 }
@@ -74,13 +74,13 @@ export function clipPath(path: string, width: number, ellipsis = '…'): string 
 }
 
 /** Places `left` and `right` at the ends of exactly `width` columns. If both do not fit, `left` is cut first. */
-export function spread(left: Line, right: Line, width: number, pad: Style = PLAIN, ellipsis = '…'): Line {
-  const end = clip(right, width, ellipsis);
+export function spread(left: Line, right: Line, width: number): Line {
+  const end = clip(right, width);
   const remaining = width - lineWidth(end);
   // One column stays free, otherwise the two texts would read as one word.
-  const start = clip(left, Math.max(0, end.length === 0 ? remaining : remaining - 1), ellipsis);
+  const start = clip(left, Math.max(0, end.length === 0 ? remaining : remaining - 1));
   const gap = remaining - lineWidth(start);
-  return gap > 0 ? [...start, [' '.repeat(gap), pad], ...end] : [...start, ...end];
+  return gap > 0 ? [...start, [' '.repeat(gap), PLAIN], ...end] : [...start, ...end];
 }
 
 /** Cuts or pads a line to exactly `width` columns, with its text at the left, the right or in the middle. */

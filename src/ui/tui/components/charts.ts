@@ -146,7 +146,7 @@ export function shareBars(
     const number = ` ${unit.text(value).padStart(digits)}`;
     const share = all === null ? '' : formatShare(all === 0 ? 0 : value / all).padStart(6);
     return [
-      tint(`${fitName(name, column, glyphs)} `, ink),
+      tint(`${fitName(name, column)} `, ink),
       ...meter(value / most, Math.max(0, width - column - 1 - number.length - share.length), ink, glyphs),
       tint(number, 'fg'),
       tint(share, 'faint'),
@@ -163,7 +163,7 @@ function activity(context: Context, width: number): readonly Line[] {
     const { rate, steps } = context.activity?.(agent.id) ?? { rate: 0, steps: [] };
     const room = Math.max(6, Math.min(60, width - column - 10));
     return [
-      tint(`${fitName(agent.name, column, context.glyphs)} `, `role:${agent.role}`),
+      tint(`${fitName(agent.name, column)} `, `role:${agent.role}`),
       tint(sparkline(steps.slice(-room), context.glyphs).padStart(width - column - 10), 'focus'),
       tint(` ${String(Math.round(rate)).padStart(4)} t/s`, 'fg'),
     ];
@@ -187,7 +187,7 @@ function gantt(context: Context, width: number): readonly Line[] {
     const indent = ' '.repeat(Math.min(4, indentOf(agent)));
     return [
       statusSpan(agent, context),
-      tint(` ${indent + fitName(agent.name, column - indent.length, glyphs)} `, `role:${agent.role}`),
+      tint(` ${indent + fitName(agent.name, column - indent.length)} `, `role:${agent.role}`),
       tint(glyphs.bar.none.repeat(from), 'border'),
       tint(glyphs.bar.critical.repeat(to - from), `role:${agent.role}`),
       tint(glyphs.bar.none.repeat(cells - to), 'border'),

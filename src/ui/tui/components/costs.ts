@@ -62,14 +62,14 @@ function modelLines(agent: AgentState, { glyphs }: Context, width: number): read
   const name = Math.max(8, Math.min(24, width - 46));
   const lines = agent.byModel.map((share): Line => {
     const line: Line = [
-      tint(`  ${fitText(toLabel(modelName(share.model)), name, 'left', glyphs.ellipsis)}`, 'fg'),
+      tint(`  ${fitText(toLabel(modelName(share.model)), name)}`, 'fg'),
       tint(` ${plural(share.calls, 'call').padStart(8)}`, 'muted'),
       tint(` ${formatTokens(tokensOf(share.usage)).padStart(6)} tok`, 'muted'),
       strong(` ${formatCost(share.cost).padStart(9)}`, 'fg'),
       tint(` ${formatShare(all === 0 ? 0 : amountOf(share) / all).padStart(5)} `, 'faint'),
       ...meter(Math.round((amountOf(share) / most) * 6) / 6, 6, 'info', glyphs),
     ];
-    return clip(line, width, glyphs.ellipsis);
+    return clip(line, width);
   });
   return [title('By model', agent.byModel.length > 1 ? 'in order of use' : ''), ...lines];
 }
@@ -120,7 +120,7 @@ function limitLine(
     strong(` ${formatShare(share).padStart(4)}`, inkOfShare(share)),
     tint(`  ${format(used)} of ${format(limit)}`, 'fg'),
   ];
-  return [clip(line, width, glyphs.ellipsis)];
+  return [clip(line, width)];
 }
 
 /** `tokens      22k  of est. 10k, 2.2×` */
@@ -149,12 +149,11 @@ function belowLines(agent: AgentState, context: Context, width: number): readonl
       clip(
         [
           tint(`  ${context.glyphs.child} `, 'border'),
-          tint(fitName(child.name, nameColumn(context.state, 16, width - 26), context.glyphs), `role:${child.role}`),
+          tint(fitName(child.name, nameColumn(context.state, 16, width - 26)), `role:${child.role}`),
           tint(` ${costText(child).padStart(9)}`, 'fg'),
           tint(` ${formatTokens(tokensOfAgent(child)).padStart(6)} tok`, 'muted'),
         ],
         width,
-        context.glyphs.ellipsis,
       ),
     ),
     ...(children.length > shown.length ? [[tint(`    and ${children.length - shown.length} more`, 'faint')]] : []),
@@ -185,7 +184,7 @@ function classLines(agent: AgentState, context: Context, width: number): readonl
       ...meter(share, width >= 50 ? 16 : 8, 'info', context.glyphs),
       ...(costs === null ? [] : [tint(formatCost(costs[of]).padStart(10), 'fg')]),
     ];
-    return clip(line, width, context.glyphs.ellipsis);
+    return clip(line, width);
   });
   return [title('By kind of token'), ...lines];
 }

@@ -111,16 +111,14 @@ function idleWords(selected: AgentState | null, state: RunState, glyphs: Glyphs,
   if (problem !== null) return problem;
   const to = state.agents.get(recipientOf(state, selected?.id ?? null)) ?? null;
   const closed = to === null || isFollowUp(state) ? null : closedReason(to);
-  return closed === null
-    ? `Message ${whoIs(to, width, glyphs)}${glyphs.ellipsis}`
-    : `${whoIs(to, width, glyphs)} ${closed}`;
+  return closed === null ? `Message ${whoIs(to, width)}${glyphs.ellipsis}` : `${whoIs(to, width)} ${closed}`;
 }
 
 /** Name and id of the recipient, so that agents with similar names cannot be confused. */
-function whoIs(agent: AgentState | null, width: number, glyphs: Glyphs): string {
+function whoIs(agent: AgentState | null, width: number): string {
   if (agent === null) return 'an agent';
   const id = width < 70 ? '' : ` (${agent.id})`;
-  return `${clipName(agent.name, Math.max(8, Math.floor(width / 2) - id.length), glyphs)}${id}`;
+  return `${clipName(agent.name, Math.max(8, Math.floor(width / 2) - id.length))}${id}`;
 }
 
 /** Recipient and timing, which Tab changes. At least a third of the row is left for the text, more in a narrow one. */
@@ -139,11 +137,11 @@ const toAll = (delivery: Delivery): readonly string[] => [
 const WAKES = ['finished: it will be reopened', 'finished: reopens', 'reopens'];
 
 /** The forms for one agent, the longest first. The id is never left out, since names may be similar. */
-function toOne({ delivery }: Writing, to: AgentId, { state, glyphs }: Context, most: number): readonly string[] {
+function toOne({ delivery }: Writing, to: AgentId, { state }: Context, most: number): readonly string[] {
   const { agents, finished } = state;
   const agent = agents.get(to);
   const name = agent?.name ?? '';
-  const who = `to ${clipName(name, Math.max(8, most - to.length - 6), glyphs)} (${to})`;
+  const who = `to ${clipName(name, Math.max(8, most - to.length - 6))} (${to})`;
   if (finished !== null) return [`${who}, which keeps its context`, `${who}, which continues`, who, `to ${to}`];
   if (agent !== undefined && isFinal(agent) && to !== ROOT)
     return [...WAKES.map((words) => `${who}: ${words}`), who, `to ${to}`];

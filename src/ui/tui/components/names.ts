@@ -11,20 +11,20 @@ import type { Glyphs } from '../text/glyphs.ts';
 const LEAST = 7;
 
 /** A sanitised name of at most `width` columns. */
-export function clipName(name: string, width: number, { ellipsis }: Pick<Glyphs, 'ellipsis'>): string {
+export function clipName(name: string, width: number): string {
   const label = toLabel(name);
   if (widthOf(label) <= width) return label;
-  if (width < LEAST) return plain(clip([span(label)], Math.max(0, width), ellipsis));
-  const room = width - widthOf(ellipsis);
+  if (width < LEAST) return plain(clip([span(label)], Math.max(0, width)));
+  const room = width - 1;
   const clusters = graphemes(label);
   const head = within(clusters, Math.ceil(room / 2));
   const tail = within(clusters.toReversed(), room - widthOf(head.join('')));
-  return `${head.join('').trimEnd()}${ellipsis}${tail.toReversed().join('').trimStart()}`;
+  return `${head.join('').trimEnd()}…${tail.toReversed().join('').trimStart()}`;
 }
 
 /** A sanitised name of exactly `width` columns. */
-export function fitName(name: string, width: number, glyphs: Pick<Glyphs, 'ellipsis'>): string {
-  const cut = clipName(name, width, glyphs);
+export function fitName(name: string, width: number): string {
+  const cut = clipName(name, width);
   return cut + ' '.repeat(Math.max(0, width - widthOf(cut)));
 }
 

@@ -181,8 +181,6 @@ export function statusLine({ state, glyphs }: Context, width: number): Line {
   return fit(
     [strong(` ${glyphs.status[sign]} ${words}`, ink), tint(agentCountText(state), 'fg'), tint(next, 'muted')],
     width,
-    {},
-    glyphs.ellipsis,
   );
 }
 

@@ -127,7 +127,7 @@ export function logLineOf(one: LogLine | undefined, context: Context, width: num
   return [
     tint(`${formatClock(one.at)} `, 'faint'),
     strong(`${sign} `, ink),
-    tint(`${fitName(name, column, context.glyphs)} `, agent ? `role:${agent.role}` : 'muted'),
+    tint(`${fitName(name, column)} `, agent ? `role:${agent.role}` : 'muted'),
     tint(toLabel(one.text), one.level === 'info' ? 'fg' : ink),
   ];
 }

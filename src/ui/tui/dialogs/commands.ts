@@ -75,8 +75,8 @@ function entryLine(entry: Entry, marked: ReadonlySet<number>, glyphs: Glyphs, wi
   ];
   const room = Math.max(0, width - lineWidth(left) - lineWidth([key]) - 1);
   const note = able ? value : why === '' ? '' : `(${why})`;
-  const right: Line = [...clip([tint(note, 'muted')], room, glyphs.ellipsis), key];
-  return spread(clip(left, width - lineWidth([key]), glyphs.ellipsis), right, width);
+  const right: Line = [...clip([tint(note, 'muted')], room), key];
+  return spread(clip(left, width - lineWidth([key])), right, width);
 }
 
 /** The name with matching letters bold and underlined, so that colour is not the only mark. */

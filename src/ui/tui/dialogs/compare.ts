@@ -38,14 +38,13 @@ function shapeOf(dialog: CompareDialog, at: number, size: Size) {
 
 function view(dialog: CompareDialog, at: number, top: number, context: Context, size: Size): OverlayView {
   const { width, label, column, shown } = shapeOf(dialog, at, size);
-  const { glyphs } = context;
   const chosen = dialog.columns[at];
   const cell = (line: Line, index: number): Line =>
     index === at
-      ? restyle([span(' '), ...fit(line, column - 1, {}, glyphs.ellipsis)], { bg: 'selection' })
-      : [span(' '), ...fit(line, column - 1, {}, glyphs.ellipsis)];
+      ? restyle([span(' '), ...fit(line, column - 1)], { bg: 'selection' })
+      : [span(' '), ...fit(line, column - 1)];
   const row = (name: Line, pick: (one: CompareColumn) => Line): Line => [
-    ...fit(name, label, {}, glyphs.ellipsis),
+    ...fit(name, label),
     ...shown.flatMap((index) => cell(dialog.columns[index] === undefined ? [] : pick(dialog.columns[index]), index)),
   ];
   const titleOf = (one: CompareColumn): Line => {

@@ -73,7 +73,7 @@ function view<Item>(list: List<Item>, state: ListState, context: Context, size: 
   const shown = items.slice(top, top + rows).map((item, row): Line => {
     const selected = top + row === at;
     const mark = tint(selected ? `${glyphs.selected} ` : '  ', 'focus');
-    const line = fit([mark, ...list.line(item, selected, context, inner - 2)], inner, {}, glyphs.ellipsis);
+    const line = fit([mark, ...list.line(item, selected, context, inner - 2)], inner);
     return selected ? line.map(([text, style]) => [text, { ...style, bg: 'selection' }] as const) : line;
   });
   const none: readonly Line[] = items.length === 0 ? [[tint('  No matches. Esc clears the filter.', 'faint')]] : [];
@@ -149,7 +149,7 @@ export function pickOverlay(dialog: PickDialog): Overlay {
     items: (_, filter) => (filter.trim() === '' ? unfiltered : matching(choices, filter)),
     first: (items) => items.findIndex(({ value }) => value === dialog.value),
     rows: () => unfiltered.length,
-    line: (one, selected, context, width) => choiceLine(one, selected, context, width, columnIn(width)),
+    line: (one, selected, _, width) => choiceLine(one, selected, width, columnIn(width)),
     above: (width) =>
       heads === undefined ? [] : [[tint(`${heads[0].padEnd(columnIn(width))}  ${heads[1]}`, 'faint')]],
     below: (_, filter) =>
@@ -172,7 +172,7 @@ function matching(choices: readonly Choice[], filter: string): readonly Choice[]
 }
 
 /** A long reason is cut rather than the name. */
-function choiceLine(of: Choice, selected: boolean, { glyphs }: Context, width: number, column: number): Line {
+function choiceLine(of: Choice, selected: boolean, width: number, column: number): Line {
   const able = of.whyNot === null;
   const name: Line = [
     span(toLabel(of.label), { fg: able ? (selected ? 'title' : 'fg') : 'faint', bold: selected && able }),
@@ -180,7 +180,7 @@ function choiceLine(of: Choice, selected: boolean, { glyphs }: Context, width: n
   const gap = span(' '.repeat(Math.max(0, column - lineWidth(name)) + 2));
   const note = tint(toLabel(of.whyNot ?? of.note), able ? 'muted' : 'warn');
   const room = Math.max(0, width - lineWidth([...name, gap]));
-  return [...name, gap, ...clip([note], room, glyphs.ellipsis)];
+  return [...name, gap, ...clip([note], room)];
 }
 
 // Chooses a theme. The selected theme is previewed; Esc restores the old one.

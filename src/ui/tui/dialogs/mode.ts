@@ -104,7 +104,7 @@ function choiceLine(wish: ModeChoice, on: boolean, isNow: boolean, { glyphs, sta
     strong(isNow ? 'now  ' : '     ', 'ok'),
     tint(words, 'muted'),
   ];
-  return restyle(fit(line, width, {}, glyphs.ellipsis), on ? { bg: 'selection' } : {});
+  return restyle(fit(line, width), on ? { bg: 'selection' } : {});
 }
 
 const AUTOMATIC: Readonly<Record<Mode, readonly string[]>> = AUTOMATIC_ACTS;

@@ -113,7 +113,7 @@ function pendingLines({ state, glyphs }: Context, isStopped: boolean, width: num
   if (waits.length === 0) return [[tint('No calls left. Detaching now.', 'muted')]];
   return waits.map(({ who, what }): Line => {
     const sign = tint(`${glyphs.status.running} `, 'ok');
-    return fit([sign, span(who, { bold: true }), tint(`  ${what}`, 'muted')], width, {}, glyphs.ellipsis);
+    return fit([sign, span(who, { bold: true }), tint(`  ${what}`, 'muted')], width);
   });
 }
 

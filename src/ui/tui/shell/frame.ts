@@ -8,6 +8,7 @@ import type { Input, Size } from '../terminal/terminal.ts';
 import type { Cursor, Frame, Line } from '../../../app/views/index.ts';
 import { columns, fit, lineWidth, plain, restyle } from '../../../app/views/index.ts';
 import { overlay, sized } from '../text/blocks.ts';
+import type { Glyphs } from '../text/glyphs.ts';
 import { headerLine, marks } from '../components/header.ts';
 import { lostBanner, toastBlock } from '../components/notices.ts';
 import { isTooSmall, smallView } from '../components/layout.ts';
@@ -107,10 +108,7 @@ function withToasts(boxed: ComposedFrame, shown: Shown, context: Context, { widt
   const rows = onField ? block.map((line) => fit(line, width, { bg: 'raised' })) : block;
   const x = onField ? 0 : besideHint(boxed, right, y, context);
   const whole = sized(overlay(boxed.lines, rows, x, y), width, height);
-  return {
-    cursor: boxed.cursor,
-    lines: context.glyphs.ellipsis === '…' ? whole : whole.map((line) => plainEllipsis(line, context)),
-  };
+  return { cursor: boxed.cursor, lines: withEllipsis(whole, context.glyphs) };
 }
 
 /** True if a toast from column `x` on would cut the text of an unused field in row `y`; it takes the row whole then. */
@@ -170,9 +168,11 @@ function emptyRow(lines: readonly Line[], { x, width, rows }: Block, below: numb
   return null;
 }
 
-/** Without Unicode, replaces the ellipsis of cut texts. */
-const plainEllipsis = (line: Line, { glyphs }: Context): Line =>
-  line.map(([text, style]) => [text.replaceAll('…', glyphs.ellipsis), style] as const);
+/** Views cut texts with `…`; the screen shows the sign of the terminal instead. */
+export const withEllipsis = (lines: readonly Line[], { ellipsis }: Glyphs): readonly Line[] =>
+  ellipsis === '…'
+    ? lines
+    : lines.map((line) => line.map(([text, style]) => [text.replaceAll('…', ellipsis), style] as const));
 
 function header(page: Page, context: Context, width: number): Line {
   const { state, projectService } = context;

@@ -65,7 +65,7 @@ function bodyLine(of: Box, line: Line): Line {
   const pad = Math.max(0, Math.min(of.pad ?? 1, (of.width - 2) >> 1));
   const gap: Line = pad > 0 ? [[' '.repeat(pad), fill]] : [];
   const room = of.width - 2 - 2 * pad;
-  return [[side, style], ...gap, ...restyle(fit(line, room, fill, of.glyphs.ellipsis), fill), ...gap, [side, style]];
+  return [[side, style], ...gap, ...restyle(fit(line, room, fill), fill), ...gap, [side, style]];
 }
 
 /** One border line: corner, `inset` strokes, text, strokes, text, `inset` strokes, corner. */
@@ -80,10 +80,10 @@ function edge(
   const room = Math.max(0, of.width - 2 - before - after);
   // Narrower than its insets: the bare border in the exact width.
   if (of.width - 2 < before + after + 3) return [[left + stroke.repeat(of.width - 2) + right, style]];
-  const endText = spaced(clip(end, Math.max(0, room - 2), of.glyphs.ellipsis), style);
+  const endText = spaced(clip(end, Math.max(0, room - 2)), style);
   const rest = room - lineWidth(endText);
   // A text of one letter and an ellipsis says nothing; the border is better.
-  const startText = rest >= 5 ? spaced(clip(start, rest - 3, of.glyphs.ellipsis), style) : [];
+  const startText = rest >= 5 ? spaced(clip(start, rest - 3), style) : [];
   const strokes = room - lineWidth(startText) - lineWidth(endText);
   return [
     [left + stroke.repeat(before), style],

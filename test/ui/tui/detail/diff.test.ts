@@ -82,7 +82,7 @@ describe('the changes of an agent', () => {
   });
 
   it('are drawn with their signs, cut at the edge with an ellipsis', () => {
-    const rows = diffLines('@@ -1 +1 @@ f()\n-a long line\n+b', 8, '…');
+    const rows = diffLines('@@ -1 +1 @@ f()\n-a long line\n+b', 8);
     expect(rows.map(plain)).toEqual(['@@ -1 +…', '-a long…', '+b']);
     expect(rows.map((row) => row[0]?.[1].fg)).toEqual(['info', 'err', 'ok']);
   });

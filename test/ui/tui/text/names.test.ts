@@ -2,7 +2,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId } from '../../../../src/domain/ids.ts';
-import { UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
 import { clipName, fitName } from '../../../../src/ui/tui/components/names.ts';
 import { pageOf } from '../../../../src/ui/tui/frame/keymap.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
@@ -35,17 +34,17 @@ const seen = (log: Recording, width: number, height: number, ...keys: readonly s
 
 describe('the name of an agent', () => {
   it('is cut in its middle, since children of one parent differ at the end', () => {
-    expect(clipName('finder-part-12', 14, UNICODE)).toBe('finder-part-12');
-    expect(clipName('finder-part-12', 11, UNICODE)).toBe('finde…rt-12');
-    expect(clipName('数据库迁移工程师', 9, UNICODE)).toBe('数据…程师');
-    expect(clipName('finder', 4, UNICODE)).toBe('fin…');
+    expect(clipName('finder-part-12', 14)).toBe('finder-part-12');
+    expect(clipName('finder-part-12', 11)).toBe('finde…rt-12');
+    expect(clipName('数据库迁移工程师', 9)).toBe('数据…程师');
+    expect(clipName('finder', 4)).toBe('fin…');
   });
 
   it('takes the columns that it is given, whatever it is', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 0, max: 80 }), (name, width) => {
-        expect(widthOf(clipName(name, width, UNICODE))).toBeLessThanOrEqual(width);
-        expect(widthOf(fitName(name, width, UNICODE))).toBe(width);
+        expect(widthOf(clipName(name, width))).toBeLessThanOrEqual(width);
+        expect(widthOf(fitName(name, width))).toBe(width);
       }),
     );
   });

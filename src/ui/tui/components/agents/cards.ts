@@ -164,7 +164,7 @@ function title(agent: AgentState, context: Context, width: number, indent: numbe
 function nameLine(agent: AgentState, context: Context, indent: number, room: number): Line {
   const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${context.glyphs.child} `;
   const before: Line = [tint(child, 'faint'), ...lockOf(agent, context)];
-  const name = clipName(agent.name, Math.max(1, room - lineWidth(before)), context.glyphs);
+  const name = clipName(agent.name, Math.max(1, room - lineWidth(before)));
   return [...before, strong(name, `role:${agent.role}`)];
 }
 
@@ -361,12 +361,12 @@ function agentRow(agent: AgentState, context: Context, width: number, { hidden, 
   const head = [...nameCell(agent, context, at.name, indent), ...modelCell(agent, context, at.model)];
   const words = bareDoing(agent, context);
   // An agent without figures shows in their columns why it waits.
-  if (neverRan(agent)) return fit([...head, ...cell(words, width - lineWidth(head), context)], width);
+  if (neverRan(agent)) return fit([...head, ...cell(words, width - lineWidth(head))], width);
   const below = at.words < WIDE_SUM ? [] : subtreeSpans(agent, context);
   return fit(
     [
       ...head,
-      ...cell([...foldedSpans(hidden), ...below, ...words], at.words, context),
+      ...cell([...foldedSpans(hidden), ...below, ...words], at.words),
       ...budgetCell(agent, context, at.budget),
       ...numbers(agent, context, at),
     ],
@@ -383,7 +383,7 @@ function queueRow(queue: readonly AgentState[], context: Context, width: number)
     strong(` ${fitText(`${queue.length} queued`, at.name, 'left', '')}`, 'muted'),
   ];
   const words = [tint('Space lists them: ', 'info'), tint(names.join(', '), 'faint')];
-  return fit([...head, ...cell(words, width - lineWidth(head), context)], width);
+  return fit([...head, ...cell(words, width - lineWidth(head))], width);
 }
 
 /** `▰▰▱ 37%`: spent solid, reserved hollow; blank without a share to show. */
@@ -399,17 +399,16 @@ function budgetCell(agent: AgentState, context: Context, width: number): Line {
 function nameCell(agent: AgentState, context: Context, width: number, indent: number): Line {
   const pin = width - lineWidth(pinOf(agent)) >= 8 ? pinOf(agent) : [];
   const room = width - lineWidth(pin);
-  const name = fit(nameLine(agent, context, indent, room), room, {}, context.glyphs.ellipsis);
+  const name = fit(nameLine(agent, context, indent, room), room);
   return [statusSpan(agent, context), span(' '), ...name, ...pin];
 }
 
 /** The used model, behind an arrow where another one was requested. */
 const modelCell = ({ model }: AgentState, context: Context, width: number): Line =>
-  cell([tint(fittingModel(model, 0, context.glyphs), 'muted')], width, context);
+  cell([tint(fittingModel(model, 0, context.glyphs), 'muted')], width);
 
 function numbers(agent: AgentState, context: Context, { time, cost, tokens }: Columns): Line {
-  const right = (text: string, width: number): string =>
-    width === 0 ? '' : ` ${fitText(text, width - 1, 'right', context.glyphs.ellipsis)}`;
+  const right = (text: string, width: number): string => (width === 0 ? '' : ` ${fitText(text, width - 1, 'right')}`);
   return [
     strong(right(narrowCost(agent, cost - 1), cost), 'fg'),
     tint(right(narrowTime(agentTime(agent, context.state, context.now)), time), 'fg'),
@@ -429,5 +428,4 @@ function narrowCost(agent: AgentState, room: number): string {
 }
 
 /** A column of text after a blank. */
-const cell = (line: Line, width: number, { glyphs }: Context): Line =>
-  width <= 1 ? [] : [span(' '), ...fit(line, width - 1, {}, glyphs.ellipsis)];
+const cell = (line: Line, width: number): Line => (width <= 1 ? [] : [span(' '), ...fit(line, width - 1)]);

@@ -211,11 +211,9 @@ function fileLines(change: FileChange, open: boolean, { glyphs, state }: Context
     ],
     countSpans(change),
     width,
-    {},
-    glyphs.ellipsis,
   );
   if (!open) return [head];
-  const body = diffLines(change.diff, Math.max(1, width - 2), glyphs.ellipsis);
+  const body = diffLines(change.diff, Math.max(1, width - 2));
   return [head, ...body.map((line): Line => [span('  '), ...line])];
 }
 
@@ -250,14 +248,14 @@ const toolRow = memoize(
     ];
     const output = block.output.trimEnd();
     const lines = output === '' ? 0 : output.split('\n').length;
-    return spread(left, toolMeta(block, lines, glyphs), width, {}, glyphs.ellipsis);
+    return spread(left, toolMeta(block, lines, glyphs), width);
   },
 );
 
 function output(block: ToolCall, { glyphs }: Context, width: number): readonly Line[] {
   const inner = Math.max(1, width - 4);
   const change = changeOf(block);
-  if (change !== null) return rail(diffLines(change.diff, inner, glyphs.ellipsis), glyphs);
+  if (change !== null) return rail(diffLines(change.diff, inner), glyphs);
   const text = block.output.trimEnd();
   const said = text === '' ? (block.ok === null ? 'Still running.' : 'No output.') : text;
   return rail(wrapText(said, inner, { fg: text === '' ? 'faint' : block.ok === false ? 'err' : 'muted' }), glyphs);
@@ -307,8 +305,6 @@ function oneMessage(message: SentMessage, agent: AgentState, context: Context, w
     [tint(sign, 'focus'), strong(other, 'title'), tint(`  ${kind}`, 'faint')],
     [tint(`${message.delivered ? glyphs.status.completed : glyphs.status.pending} ${text}`, ink)],
     width,
-    {},
-    glyphs.ellipsis,
   );
   const body = wrapText(said.trim(), Math.max(1, width - 2), { fg: 'fg' });
   return [head, ...body.map((line): Line => [span('  '), ...line])];
@@ -345,8 +341,6 @@ function checkLines(check: Check, { checks }: AgentState, context: Context, widt
     [strong(`${sign} `, ink), strong(toLabel(checkText(check)), 'title')],
     end === null ? [] : [tint(formatDuration(end.ms), 'muted')],
     width,
-    {},
-    glyphs.ellipsis,
   );
   if (run === undefined) return [head, [tint('  not run yet', 'faint')]];
   if (end === null) return [head, [tint(`  running, attempt ${run.attempt}`, 'muted')]];

@@ -266,10 +266,7 @@ function headLines(agent: AgentState, context: Context, width: number): readonly
     ]);
   const reserved = reservedText(agent);
   const whole = second(reserved === '' ? budgets : `${budgets} + ${reserved}`);
-  return [
-    clip(first, width, context.glyphs.ellipsis),
-    clip(lineWidth(whole) <= width ? whole : second(budgets), width, context.glyphs.ellipsis),
-  ];
+  return [clip(first, width), clip(lineWidth(whole) <= width ? whole : second(budgets), width)];
 }
 
 /** The tasks that it depends on; of an agent beside the plan, its creator; of main without a plan, that there is none. */

@@ -102,7 +102,7 @@ function drawn(
   return rows.slice(top, top + height).map((row, index): Line => {
     const chosen = selected !== -1 && top + index >= selected && top + index <= others;
     const mark = tint(chosen ? context.glyphs.selected : ' ', of.focused ? 'focus' : 'muted');
-    const line = fit([mark, ...rowLine(row, sheet, context)], width, {}, context.glyphs.ellipsis);
+    const line = fit([mark, ...rowLine(row, sheet, context)], width);
     return chosen ? restyle(line, { bg: 'selection' }) : line;
   });
 }
@@ -131,7 +131,7 @@ function rowLine(row: GraphRow, sheet: Sheet, context: Context): Line {
   const indent = span(' '.repeat(sheet.digits + 5));
   if (row.is === 'child') return [...graph, indent, ...childLine(row.agent, sheet, context, wide)];
   const about = tint(toLabel(row.task.description.split('\n')[0] ?? ''), 'faint');
-  return clip([...graph, indent, about], sheet.width, glyphs.ellipsis);
+  return clip([...graph, indent, about], sheet.width);
 }
 
 /** `▆  6 reviewer   waiting for #4 refactoring   ≈ 30s` after the lanes. */
@@ -144,7 +144,7 @@ function taskLine(task: PlanTask, index: number, graph: Line, sheet: Sheet, cont
     needSpan(task, sheet, context),
     tint(` ${String(index + 1).padStart(sheet.digits)} `, 'faint'),
     ...(agent === null ? [] : lockOf(agent, context)),
-    strong(fitName(agent?.name ?? task.role, sheet.name, glyphs), `role:${task.role}`),
+    strong(fitName(agent?.name ?? task.role, sheet.name), `role:${task.role}`),
     ...(agent === null ? [] : pinOf(agent)),
   ];
   return withEnd(
@@ -152,7 +152,6 @@ function taskLine(task: PlanTask, index: number, graph: Line, sheet: Sheet, cont
     wordsOf(task, sheet.plan, sheet.tall, context),
     timeOf(task, sheet.remaining, sheet.time < 13, context),
     sheet,
-    context,
   );
 }
 
@@ -164,11 +163,10 @@ function needSpan(task: PlanTask, { chosen }: Sheet, { glyphs }: Context): Span 
 }
 
 /** A row with the words between the name and the column of the time. */
-function withEnd(front: Line, words: Line, time: Span, sheet: Sheet, { glyphs }: Context): Line {
+function withEnd(front: Line, words: Line, time: Span, sheet: Sheet): Line {
   const room = sheet.width - lineWidth(front) - 2 - (sheet.time === 0 ? 0 : sheet.time);
-  const text =
-    room < 6 ? fit([], Math.max(0, room + 2)) : [span('  '), ...fit(clip(words, room, glyphs.ellipsis), room)];
-  const end = sheet.time === 0 ? [] : [span(fitText(time[0], sheet.time, 'right', glyphs.ellipsis), time[1])];
+  const text = room < 6 ? fit([], Math.max(0, room + 2)) : [span('  '), ...fit(words, room)];
+  const end = sheet.time === 0 ? [] : [span(fitText(time[0], sheet.time, 'right'), time[1])];
   return [...front, ...text, ...end];
 }
 
@@ -180,10 +178,10 @@ function childLine(agent: AgentState, sheet: Sheet, context: Context, wide: numb
   const front: Line = [
     tint(`${glyphs.child} `, 'faint'),
     statusSpan(agent, context),
-    strong(` ${clipName(agent.name, CHILD_NAME, glyphs)}`, `role:${agent.role}`),
+    strong(` ${clipName(agent.name, CHILD_NAME)}`, `role:${agent.role}`),
   ];
   const narrower = { ...sheet, width: sheet.width - wide - sheet.digits - 5 };
-  return withEnd(front, bareDoing(agent, context), tookSpan(agent, context), narrower, context);
+  return withEnd(front, bareDoing(agent, context), tookSpan(agent, context), narrower);
 }
 
 /** `○    ▣ security   after tasks that write`: a mandatory review, with its result once it ran. */
@@ -195,10 +193,10 @@ function forcedLine(row: Extract<GraphRow, { readonly is: 'forced' }>, sheet: Sh
   const front: Line = [
     ...fit([sign], Math.max(1, wide)),
     tint(glyphs.lock.padStart(sheet.digits + 4), 'warn'),
-    strong(` ${fitText(toLabel(node.role), sheet.name, 'left', glyphs.ellipsis)}`, `role:${node.role}`),
+    strong(` ${fitText(toLabel(node.role), sheet.name)}`, `role:${node.role}`),
   ];
   const words: Line = agent === null ? [tint(triggerWords(node.triggers), 'faint')] : bareDoing(agent, context);
-  return withEnd(front, words, tookSpan(agent, context), sheet, context);
+  return withEnd(front, words, tookSpan(agent, context), sheet);
 }
 
 // The rows of the graph: the tasks, with their descriptions and child agents as far as there is room, then the mandatory reviews. Rows

@@ -23,7 +23,7 @@ export function overviewLines(context: Context, width: number, rows: number, fee
   const head = [...gauges(context, width), ...(plan === null ? [] : [[], ...stages(plan, context, width)])];
   const parts = [
     { name: 'Findings so far', lines: findings(context, width) },
-    { name: 'Changed files', lines: fileRows(touchedFiles(context.state), width, context.glyphs.ellipsis) },
+    { name: 'Changed files', lines: fileRows(touchedFiles(context.state), width) },
     {
       name: 'Just now',
       lines: feed ? logOf(context.state.log, 'info').map((one) => logLineOf(one, context, width)) : [],
@@ -123,7 +123,7 @@ function findings(context: Context, width: number): readonly Line[] {
     .filter((agent) => agent.id !== ROOT && agent.outcome !== null && !neverRan(agent) && !isTakenOut(agent))
     .toSorted((a, b) => a.lastAt - b.lastAt)
     .map((agent) => {
-      const who = tint(` ${fitName(agent.name, name, context.glyphs)} `, `role:${agent.role}`);
+      const who = tint(` ${fitName(agent.name, name)} `, `role:${agent.role}`);
       return spread([statusSpan(agent, context), who, ...bareDoing(agent, context)], figures(agent, context), width);
     });
 }

@@ -279,7 +279,7 @@ function toolBlock(block: ToolCall, options: BlockOptions): readonly Line[] {
   const head = spread(toolHead(block, options), toolMeta(block, lines.length, options.glyphs), options.width);
   const change = changeOf(block);
   if (change !== null) {
-    const rows = diffLines(change.diff, Math.max(1, options.width - 4), options.glyphs.ellipsis);
+    const rows = diffLines(change.diff, Math.max(1, options.width - 4));
     const [shown, more] = folded(rows, FOLDED_OUTPUT + 3, options);
     return [head, ...rail(shown, options.glyphs), ...more];
   }
@@ -331,7 +331,7 @@ const looksLikeDiff = (block: ToolCall): boolean =>
 function outputLine(text: string, block: ToolCall, options: BlockOptions): readonly Line[] {
   const width = Math.max(1, options.width - 4);
   const line = linked([text, { fg: inkOfOutput(text, block) }], options.cwd);
-  return options.open ? wrap(line, width) : [clip(line, width, options.glyphs.ellipsis)];
+  return options.open ? wrap(line, width) : [clip(line, width)];
 }
 
 function inkOfOutput(line: string, block: ToolCall): Ink {
@@ -376,7 +376,7 @@ function childBlock(block: ToolCall, child: AgentState, options: BlockOptions, c
   const end = progress(child, context);
   // The figures change, so the description is cut instead.
   const room = Math.max(0, width - lineWidth([...start, end]));
-  const line: Line = [...start, ...clip([tint(about, 'muted')], room, glyphs.ellipsis), end];
+  const line: Line = [...start, ...clip([tint(about, 'muted')], room), end];
   const proof = child.outcome === null ? null : isolationText(child, context.state);
   const text = block.output.trim();
   const body = options.open && text !== '' ? wrapText(text, Math.max(1, width - 4), { fg: 'muted' }) : [];

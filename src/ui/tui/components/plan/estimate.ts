@@ -59,7 +59,7 @@ export function totalsLine(plan: SoundPlan, state: RunState, width: number, glyp
   const free = width - lineWidth(left) - lineWidth(time) - lineWidth(right) - 2;
   const range = rangeLine(plan, state, free, glyphs);
   const bar = [...left, ...range, ...(free >= 0 ? time : [])];
-  return restyle(spread(bar, right, width, {}, glyphs.ellipsis), { bg: 'surface' });
+  return restyle(spread(bar, right, width), { bg: 'surface' });
 }
 
 /** `  (range $0.62 – $1.71, no history)`, as much of it as `room` holds; amber where its end is over the limit. */
@@ -125,7 +125,7 @@ export function scheduleLines(of: ScheduleView, width: number, height: number, g
     const sign = row.number === null ? glyphs.lock : String(row.number);
     const line: Line = [
       span(`${fitText(sign, digits, 'right')} `, { fg: chosen ? 'focus' : 'faint', bold: chosen }),
-      span(`${fitText(row.role, label - 1, 'left', glyphs.ellipsis)} `, { fg: `role:${row.role}`, bold: chosen }),
+      span(`${fitText(row.role, label - 1)} `, { fg: `role:${row.role}`, bold: chosen }),
       ...barsOf(row, total, room, glyphs),
       tint(
         fitText(row.bars.length === 0 ? '' : formatDuration(row.seconds * 1000), TIME, 'right'),

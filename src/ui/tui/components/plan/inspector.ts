@@ -267,7 +267,7 @@ export function forcedRows(of: ReviewRows, width: number, height: number, glyphs
   const more = hidden > 0 ? `  ${top + 1}-${Math.min(forced.length, top + rows)} of ${forced.length}` : '';
   const title: Line = [tint(` ${glyphs.light.horizontal} Required by policy`, 'muted'), tint(more, 'faint')];
   const lines = forced.slice(top, top + rows).map((node, row) => rowOf(node, top + row, of, width, glyphs));
-  return [...(first > 0 ? [title] : []), ...lines].map((line) => fit(line, width, {}, glyphs.ellipsis));
+  return [...(first > 0 ? [title] : []), ...lines].map((line) => fit(line, width));
 }
 
 /** `▣ security ×3  after tasks that write     opus-4.5   18k  $0.08`, with the figures of all its runs. */
@@ -283,8 +283,8 @@ function rowOf(node: MandatoryReview, index: number, of: ReviewRows, width: numb
   // The figures are aligned with those of the tasks. The trigger is cut, since the inspector shows it as well.
   const { model } = listColumns(of.plan, width, of.rows, of.compact);
   const end = figures(node, width, glyphs, model === 0 ? 13 : model);
-  const line = spread(left, end, width, {}, glyphs.ellipsis);
-  return on ? restyle(fit(line, width, {}, glyphs.ellipsis), { bg: 'selection' }) : line;
+  const line = spread(left, end, width);
+  return on ? restyle(fit(line, width), { bg: 'selection' }) : line;
 }
 
 /** The model in `room` columns, and tokens and cost of all runs; empty in a very narrow list. */
@@ -292,7 +292,7 @@ function figures(node: MandatoryReview, width: number, glyphs: Glyphs, room: num
   if (width < 40) return [];
   const text = fittingModel(node.model, room - 1, glyphs);
   return [
-    tint(fitText(text, room, 'left', glyphs.ellipsis), node.model.because === null ? 'muted' : 'warn'),
+    tint(fitText(text, room), node.model.because === null ? 'muted' : 'warn'),
     tint(formatTokens(node.estimatedTokens * node.runs).padStart(6), 'muted'),
     ...(width < 56 ? [] : [tint(costOf(node).padStart(9), 'fg')]),
   ];

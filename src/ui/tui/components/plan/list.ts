@@ -41,7 +41,7 @@ export function planList(list: PlanList, width: number, height: number, glyphs: 
     .slice(top, top + visible + 1)
     .flatMap((task, row) => taskLines(list, task, top + row, shape))
     .slice(0, Math.max(0, height));
-  return lines.map((line) => fit(line, width, {}, glyphs.ellipsis));
+  return lines.map((line) => fit(line, width));
 }
 
 const MOST_TEXT = 3;
@@ -99,7 +99,7 @@ function taskLines(list: PlanList, task: PlanTask, index: number, shape: Shape):
   const below = Array.from({ length: list.rows - 1 }, (_, at): Line => {
     // The last row takes the rest of the description, which is cut where it does not fit.
     const rest = at === list.rows - 2 ? words.slice(at).flatMap((line) => [...line, span(' ')]) : (words[at] ?? []);
-    return paint([...under, ...fit(rest, room, {}, shape.glyphs.ellipsis)]);
+    return paint([...under, ...fit(rest, room)]);
   });
   const end = numbers(list, task, tallColumns(room), shape);
   const head = spread([...name(list, task, shape, room - lineWidth(end)), span(' ')], end, room);
@@ -114,7 +114,6 @@ function lanesUnder(front: Line, row: LaneRow, { lanes, most, glyphs }: Shape): 
 
 /** `finder      Find where balances are     $0.02`, and the rest of the description below, with a model that is not common. */
 function compactRows(list: PlanList, task: PlanTask, room: number, shape: Shape): readonly Line[] {
-  const { ellipsis } = shape.glyphs;
   const columns = Math.min(ROLE, Math.max(2, room >> 1));
   const cost = numbers(list, task, { model: 0, tokens: 0, cost: 9 }, shape);
   const model = isCommon(list, task) ? [] : [span(' '), modelSpan(list, task, MODEL, shape.glyphs)];
@@ -128,11 +127,10 @@ function compactRows(list: PlanList, task: PlanTask, room: number, shape: Shape)
     Math.max(1, text - lineWidth(model)),
   );
   return Array.from({ length: list.rows }, (_, at): Line => {
-    if (at === 0)
-      return spread([...fit(roleSpans(list, task, shape, columns), columns), ...first], cost, room, {}, ellipsis);
+    if (at === 0) return spread([...fit(roleSpans(list, task, shape, columns), columns), ...first], cost, room);
     const line =
       at === list.rows - 1 ? others.slice(at - 1).flatMap((one) => [...one, span(' ')]) : (others[at - 1] ?? []);
-    return spread([span(' '.repeat(columns)), ...line], at === 1 ? model : [], room, {}, ellipsis);
+    return spread([span(' '.repeat(columns)), ...line], at === 1 ? model : [], room);
   });
 }
 
@@ -170,11 +168,8 @@ function gutter(list: PlanList, task: PlanTask, index: number, row: LaneRow, sha
 function roleSpans(list: PlanList, task: PlanTask, { glyphs }: Shape, columns: number): Line {
   const change = list.changeOf(task) === null ? [] : [tint(`${glyphs.edited} `, 'warn')];
   const short = list.taskStateOf(task)?.short ?? '';
-  const role = strong(
-    fitText(task.role, columns - 1 - lineWidth(change), 'left', glyphs.ellipsis),
-    `role:${task.role}`,
-  );
-  return short === '' ? [...change, role] : [tint(fitText(short, columns - 1, 'left', glyphs.ellipsis), 'err')];
+  const role = strong(fitText(task.role, columns - 1 - lineWidth(change)), `role:${task.role}`);
+  return short === '' ? [...change, role] : [tint(fitText(short, columns - 1), 'err')];
 }
 
 /** The role with an edit or a problem: a word where it fits, else the sign alone. */
@@ -201,7 +196,7 @@ function oneRow(list: PlanList, task: PlanTask, room: number, shape: Shape): Lin
   const stuck = short === '' ? [] : [tint(`${short}  `, 'err')];
   const columns = Math.min(ROLE, Math.max(2, room >> 1));
   const role = strong(`${fitText(task.role, columns - 1)} `, `role:${task.role}`);
-  return spread([role, ...change, ...stuck, tint(firstLine(task), 'muted')], end, room, {}, shape.glyphs.ellipsis);
+  return spread([role, ...change, ...stuck, tint(firstLine(task), 'muted')], end, room);
 }
 
 /** Widths of the model, the tokens and the cost; 0 for a column that is left out. */

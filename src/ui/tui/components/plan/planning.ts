@@ -61,9 +61,7 @@ function bodyLines(context: Context, width: number, height: number): readonly Li
   const free = Math.max(1, height - skeleton.length);
   // The heading stays in place while the thoughts scroll.
   const head = thoughts.slice(0, free > 1 && thoughts.length > free ? 1 : 0);
-  return [...skeleton, ...head, ...words.slice(head.length - free)].map((line) =>
-    clip(line, width, context.glyphs.ellipsis),
-  );
+  return [...skeleton, ...head, ...words.slice(head.length - free)].map((line) => clip(line, width));
 }
 
 function thoughtLines(context: Context, width: number): readonly Line[] {
@@ -95,7 +93,7 @@ function taskLines(plan: PlanSoFar, context: Context, width: number, height: num
       tint(toLabel(text), whole ? 'fg' : 'faint'),
       ...(whole ? [] : [tint(` ${glyphs.ellipsis}`, 'faint')]),
     ];
-    return clip(line, width, glyphs.ellipsis);
+    return clip(line, width);
   });
   const reason = wrapText([plan.said, plan.reason].filter((one) => one !== '').join('\n\n'), Math.max(1, width), {
     fg: 'muted',
@@ -118,11 +116,7 @@ function footLines({ state, glyphs }: Context, wait: Wait | null, width: number,
   // Announcements of retries are left out, since the current wait is shown.
   const trouble = state.log.filter(({ level, retry }) => level !== 'info' && retry === undefined);
   const lines = (height > 6 ? trouble.slice(-3) : []).map(({ text, level }) =>
-    clip(
-      [tint(`${glyphs.bullet} ${text.split('\n')[0] ?? ''}`, level === 'error' ? 'err' : 'warn')],
-      width,
-      glyphs.ellipsis,
-    ),
+    clip([tint(`${glyphs.bullet} ${text.split('\n')[0] ?? ''}`, level === 'error' ? 'err' : 'warn')], width),
   );
   return [...lines, ...held];
 }
@@ -155,7 +149,7 @@ export function linesAbove(state: RunState, width: number, height: number, glyph
   if (state.phase !== 'approving' || height < 6) return [];
   const first = firstSummary(state);
   const words: Line = [strong(first?.fails === true ? ' ! ' : ' ', 'warn'), tint(toLabel(first?.text ?? ''), 'fg')];
-  const line = first === null ? [] : [fit(words, width, {}, glyphs.ellipsis)];
+  const line = first === null ? [] : [fit(words, width)];
   return [...faultLines(state, width, height, glyphs), ...line];
 }
 
@@ -167,11 +161,11 @@ function faultLines(state: RunState, width: number, height: number, glyphs: Glyp
     strong(width < 60 ? '' : "Couldn't plan: ", 'err'),
     tint(toLabel(state.planFault), 'fg'),
   ];
-  const wrapped = most === 1 ? [clip(words, width, glyphs.ellipsis)] : wrap(words, Math.max(1, width - 1), 2);
+  const wrapped = most === 1 ? [clip(words, width)] : wrap(words, Math.max(1, width - 1), 2);
   const kept = wrapped.slice(0, most);
   const last = kept.at(-1) ?? [];
   const shown = wrapped.length > most ? [...kept.slice(0, -1), [...last, span(glyphs.ellipsis)]] : kept;
-  return [...shown, keysLine(width, glyphs)].map((line) => fit(line, width, {}, glyphs.ellipsis));
+  return [...shown, keysLine(width, glyphs)].map((line) => fit(line, width));
 }
 
 function keysLine(width: number, glyphs: Glyphs): Line {

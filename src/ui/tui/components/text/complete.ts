@@ -54,16 +54,16 @@ function pathLines(offer: Offer, { glyphs }: Context, width: number, rows: numbe
   return choices.slice(top, top + rows).map((path, index): Line => {
     const isChosen = top + index === chosen;
     const mark = tint(isChosen ? glyphs.selected : ' ', 'focus');
-    const line = fit([mark, ...pathSpans(path, width - 1, glyphs.ellipsis, isChosen)], width, BACK, glyphs.ellipsis);
+    const line = fit([mark, ...pathSpans(path, width - 1, isChosen)], width, BACK);
     return isChosen ? restyle(line, { bg: 'selection' }) : line;
   });
 }
 
 /** The folder in a muted colour, cut at its start, and the name. */
-function pathSpans(path: string, width: number, ellipsis: string, chosen: boolean): Line {
+function pathSpans(path: string, width: number, chosen: boolean): Line {
   const cut = path.lastIndexOf('/', path.length - 2) + 1;
   const name = path.slice(cut);
-  const folder = clipPath(path.slice(0, cut), Math.max(0, width - widthOf(name) - 1), ellipsis);
+  const folder = clipPath(path.slice(0, cut), Math.max(0, width - widthOf(name) - 1));
   const ink = path.endsWith('/') ? 'info' : chosen ? 'title' : 'fg';
   return [span(' '), tint(folder, 'muted'), span(name, { fg: ink, bold: chosen })];
 }

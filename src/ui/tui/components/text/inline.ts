@@ -139,11 +139,11 @@ export const countSpans = ({ added, removed }: { readonly added: number; readonl
     ? [tint('no lines', 'muted')]
     : [tint(`+${added}`, 'ok'), span(' '), tint(`-${removed}`, 'err')];
 
-/** A diff as lines of at most `width` columns; long lines end in `ellipsis`. */
-export const diffLines = (diff: string, width: number, ellipsis: string): readonly Line[] =>
+/** A diff as lines of at most `width` columns; long lines are cut. */
+export const diffLines = (diff: string, width: number): readonly Line[] =>
   diff.split('\n').map((line) => {
     const [, range, rest] = /^(@@ [^@]* @@)(.*)$/.exec(line) ?? [];
     const whole: Line =
       range === undefined ? [tint(line, diffInk(line))] : [tint(range, 'info'), tint(rest ?? '', 'faint')];
-    return clip(whole, width, ellipsis);
+    return clip(whole, width);
   });

@@ -15,7 +15,7 @@ export function markdown(text: string, width: number, glyphs: Glyphs, cwd = ''):
     () => blocks(lexed(stable(text)), width, page),
     () => wrapText(text, width, page.style),
   );
-  return trimmed(lines).map((line) => clip(line, width, glyphs.ellipsis));
+  return trimmed(lines).map((line) => clip(line, width));
 }
 
 /** The same for a growing text: the lines of its finished blocks are kept, and only its end is laid out again. */

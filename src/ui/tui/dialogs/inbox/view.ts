@@ -105,7 +105,7 @@ function barLine(left: readonly Question[], current: Question, context: Context,
   ];
   const end: Line = [strong(`${focusHint(typing)} `, 'focus')];
   const back: Style = { bg: 'surface' };
-  return fit(restyle(spread(start, end, width, back, glyphs.ellipsis), back), width, back);
+  return fit(restyle(spread(start, end, width), back), width, back);
 }
 
 interface Layout {

@@ -57,7 +57,7 @@ function madeBy({ state, glyphs }: Context, width: number): Line {
   // A name with a blank is no model but a template, with its file in brackets, which is left out.
   if (state.planBy.includes(' ')) {
     const from = `from ${toLabel(state.planBy.replace(/ \(.*$/, ''))}`;
-    return clip([tint(from, 'muted')], Math.max(16, Math.floor(width / 3)), glyphs.ellipsis);
+    return clip([tint(from, 'muted')], Math.max(16, Math.floor(width / 3)));
   }
   const cost = state.agents.get(ROOT)?.cost ?? 0;
   const spent = cost === 0 ? '' : ` ${glyphs.dot} ${formatCost(cost)}`;

@@ -59,7 +59,7 @@ function compareLine(
 ): Line {
   const share = shareOf(actual.tokens, estimate.tokens);
   const line: Line = [
-    strong(fitName(name, nameSize(width) - 1, glyphs), ink),
+    strong(fitName(name, nameSize(width) - 1), ink),
     span(' '),
     ...pair(`${sign}${formatTokens(actual.tokens)}`, formatTokens(estimate.tokens), TOKENS),
     ...(width < 60 ? [tint(percent(share), inkOf(share))] : []),
@@ -67,7 +67,7 @@ function compareLine(
     ...(width < 76 ? [] : pair(formatDuration(actual.ms), formatDuration(estimate.ms), TIME)),
     ...(width < 92 ? [] : [...halfway(share, glyphs), tint(percent(share).padStart(6), inkOf(share))]),
   ];
-  return clip(line, width, glyphs.ellipsis);
+  return clip(line, width);
 }
 
 function headLine(width: number): Line {
@@ -119,13 +119,12 @@ function timeLines({ state, glyphs }: Context, width: number): readonly Line[] {
       ({ name, ink, ms }): Line =>
         clip(
           [
-            tint(fitName(name, nameSize(width), glyphs), ink),
+            tint(fitName(name, nameSize(width)), ink),
             ...meter(ms / whole, cells, ink, glyphs),
             tint(formatDuration(ms).padStart(9), 'fg'),
             tint(formatShare(Math.min(1, ms / whole)).padStart(6), 'muted'),
           ],
           width,
-          glyphs.ellipsis,
         ),
     ),
   ];
@@ -205,13 +204,12 @@ function barLines(parts: readonly Part[], width: number, glyphs: Context['glyphs
         tint(`  ${numbers}`, 'fg'),
       ],
       width,
-      glyphs.ellipsis,
     ),
   );
 }
 
 /** The Files tab: every file that changed, with its counts and authors. */
-export function fileLines({ state, glyphs }: Context, width: number): readonly Line[] {
+export function fileLines({ state }: Context, width: number): readonly Line[] {
   const files = touchedFiles(state);
   const head: Line =
     files.length === 0
@@ -219,7 +217,7 @@ export function fileLines({ state, glyphs }: Context, width: number): readonly L
       : [...heading(plural(files.length, 'file')), span('  '), ...countSpans(sumChanges(files))];
   const legend = files.some(({ made, gone }) => made || gone) ? ['+ new   - removed'] : [];
   const below = [...uncoveredLines(state), ...legend].flatMap((text): readonly Line[] => [[], [tint(text, 'faint')]]);
-  return [head, ...fileRows(files, width, glyphs.ellipsis), ...below].flatMap((line) => wrap(line, width));
+  return [head, ...fileRows(files, width), ...below].flatMap((line) => wrap(line, width));
 }
 
 /** The Agents tab: two lines per agent below a row of headings, at most `width` columns wide. */
@@ -238,20 +236,18 @@ export function agentTable(context: Context, width: number): readonly Line[] {
           ...row(columns.map(({ size, align, cell }) => aligned(cell(agent, context, size), size, align))),
         ],
         width,
-        {},
-        context.glyphs.ellipsis,
       ),
-      ...shortly([span('    '), ...ending(agent)], width, context.glyphs.ellipsis),
+      ...shortly([span('    '), ...ending(agent)], width),
     ]),
   ];
 }
 
 /** A line wrapped into at most two; an ellipsis marks that there was more. */
-export function shortly(line: Line, width: number, ellipsis: string): readonly Line[] {
+export function shortly(line: Line, width: number): readonly Line[] {
   const lines = wrap(line, width);
   const [first, second = []] = lines;
   if (lines.length <= 2 || first === undefined) return lines;
-  return [first, clip([...second, tint(` ${ellipsis}`, 'muted')], width, ellipsis)];
+  return [first, clip([...second, tint(' …', 'muted')], width)];
 }
 
 /** The summary of an agent, or why it ended. */

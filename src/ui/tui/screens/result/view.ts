@@ -65,7 +65,7 @@ const TEXTS: Readonly<Record<ResultTab, (context: Context, ...size: TextSize) =>
 };
 
 function answerLines(context: Context, width: number, beside: boolean, height: number): readonly Line[] {
-  const changed = changedLines(context.state, Math.max(3, height >> 2), width, context.glyphs.ellipsis);
+  const changed = changedLines(context.state, Math.max(3, height >> 2), width);
   const above = [...changed, ...happenedLines(context, width), ...reportLines(context, width)];
   const open = openLines(context, width);
   const below = open.length === 0 ? [] : [[], ...open];
@@ -153,7 +153,7 @@ function agentLines(context: Context, width: number, rows = Number.POSITIVE_INFI
   if (agents.length === 0) return [[tint('No agents were started.', 'faint')]];
   const whole = agents.flatMap((agent) => [
     headOf(agent, context, width),
-    ...(agent.outcome === 'completed' ? [] : shortly([span('  '), ...ending(agent)], width, context.glyphs.ellipsis)),
+    ...(agent.outcome === 'completed' ? [] : shortly([span('  '), ...ending(agent)], width)),
   ]);
   if (whole.length <= rows) return whole;
   const heads = agents.map((agent) => headOf(agent, context, width));
@@ -170,7 +170,7 @@ function headOf(agent: AgentState, context: Context, width: number): Line {
   return fit(
     [
       statusSpan(agent, context),
-      strong(` ${fitName(agent.name, room - 1, context.glyphs)}`, `role:${agent.role}`),
+      strong(` ${fitName(agent.name, room - 1)}`, `role:${agent.role}`),
       tint(` ${numbers}`, 'muted'),
     ],
     width,

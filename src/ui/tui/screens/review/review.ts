@@ -113,7 +113,7 @@ function listLines(ui: ReviewView, context: Context, width: number, height: numb
   return rows.slice(top, top + height).map((row) => {
     if (!('items' in row)) return rowOf(row, row === selected, ui, context, width);
     const count: Line = [tint(`  ${row.items.length}`, 'faint')];
-    return spread([strong(toLabel(row.title), 'title')], count, width, {}, context.glyphs.ellipsis);
+    return spread([strong(toLabel(row.title), 'title')], count, width);
   });
 }
 
@@ -136,13 +136,13 @@ function rowOf(
       : `${file.path}${lines === '' ? '' : `:${lines}`}`;
   const room = Math.max(4, width - lineWidth(counts) - 6);
   const label = toLabel(name);
-  const shown = fitText(by === 'file' ? label : clipPath(label, room, glyphs.ellipsis), room, 'left', glyphs.ellipsis);
+  const shown = fitText(by === 'file' ? label : clipPath(label, room), room);
   const left: Line = [
     tint(isSelected ? '▌' : ' ', 'focus'),
     tint(`${sign} `, 'ok'),
     isSelected ? strong(shown, 'title') : tint(shown, 'fg'),
   ];
-  return spread(left, counts, width, {}, glyphs.ellipsis);
+  return spread(left, counts, width);
 }
 
 /** Rows below which a pane shows little around a change. */
@@ -215,7 +215,7 @@ function diffPane(ui: ReviewView, context: Context, { width, height }: Size): re
     height,
     glyphs: context.glyphs,
     focused: false,
-    title: [strong(clipPath(place, Math.max(1, width - 8), context.glyphs.ellipsis), 'title')],
+    title: [strong(clipPath(place, Math.max(1, width - 8)), 'title')],
     body: sized(text.slice(top, top + rows), Math.max(0, inner - 1), rows).map(
       (line, row): Line => [...line, span(bar[row] ?? ' ', { fg: 'muted' })],
     ),

@@ -64,7 +64,7 @@ export function sessionRows(chosen: Target, context: Context, width: number, mos
   if (most === 0) return [];
   if (sessions.length === 0) {
     const words = ' No sessions yet. Your work is saved automatically.';
-    return [plainRow(fit([tint(words, 'faint')], width, {}, glyphs.ellipsis))];
+    return [plainRow(fit([tint(words, 'faint')], width))];
   }
   const at = chosen.is === 'session' ? chosen.index : 0;
   const top = Math.max(0, Math.min(at - (most >> 1), sessions.length - most));
@@ -102,11 +102,11 @@ function sessionLine(session: Session, isChosen: boolean, costs: boolean, contex
     ...(costs && width >= 64 ? [tint(`${cost.padStart(8)}  `, 'muted')] : []),
     tint(`${fitText(ago(session.when, now), 8, 'right')} `, 'faint'),
   ];
-  return spread(left, right, Math.max(0, width - 1), {}, glyphs.ellipsis);
+  return spread(left, right, Math.max(0, width - 1));
 }
 
 function picked(line: Line, chosen: boolean, width: number, glyphs: Glyphs): Line {
-  const rest = fit(line, Math.max(0, width - 1), {}, glyphs.ellipsis);
+  const rest = fit(line, Math.max(0, width - 1));
   return chosen ? restyle([tint(glyphs.selected, 'focus'), ...rest], { bg: 'selection' }) : [span(' '), ...rest];
 }
 

@@ -6,6 +6,7 @@ import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { type Line, lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
 import { FIRST, type PlanUi } from '../../../../../src/ui/tui/screens/plan/ui.ts';
+import { withEllipsis } from '../../../../../src/ui/tui/shell/frame.ts';
 import { hostileText, soundPlan } from '../../../../support/arbitraries.ts';
 import { CHOICES, contextFor, graph, planOf, RACE, RACE_JSON, task } from '../../../../support/plans.ts';
 import { approving, contextOf, textOf } from './context.ts';
@@ -28,7 +29,8 @@ describe('the plan screen', () => {
 
   it('shows the same in ASCII', async () => {
     const context = contextOf(approving(), { glyphs: ASCII });
-    const text = textOf(planScreen.body(oracle, context, { width: 80, height: 22 }));
+    const { lines } = planScreen.body(oracle, context, { width: 80, height: 22 });
+    const text = textOf({ lines: withEllipsis(lines, ASCII) });
     expect(text).toMatch(/^[\x20-\x7e\n]*$/);
     await expect(text).toMatchFileSnapshot(golden('plan-ascii'));
   });

@@ -9,6 +9,7 @@ import { pageOf } from '../../../../../src/ui/tui/frame/keymap.ts';
 import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { remainingOf } from '../../../../../src/ui/tui/components/plan/estimate.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
+import { withEllipsis } from '../../../../../src/ui/tui/shell/frame.ts';
 import { lineWidth, plain } from '../../../../../src/app/views/text/line.ts';
 import { agentAt, graphHeight, graphPane } from '../../../../../src/ui/tui/components/agents/graph.ts';
 import { lanesOf } from '../../../../../src/ui/tui/components/plan/list.ts';
@@ -119,7 +120,7 @@ describe('the graph of a running plan', () => {
       ['80x24 in ASCII', 80, 20, { ...context, glyphs: ASCII }] as const,
     ];
     const text = pictures.flatMap(([title, width, height, of]) => {
-      const lines = graphPane({ selected, focused: true }, of, width, height);
+      const lines = withEllipsis(graphPane({ selected, focused: true }, of, width, height), of.glyphs);
       expect(lines.map(lineWidth)).toEqual(Array.from({ length: height }, () => width));
       if (of.glyphs === ASCII) expect(lines.map(plain).join('')).toMatch(/^[\u0020-\u007e]*$/);
       return [title, ...lines.map((line) => plain(line).trimEnd()), ''];
