@@ -78,17 +78,17 @@ function modelLines(agent: AgentState, { glyphs }: Context, width: number): read
 const amountOf = ({ cost, usage }: ModelShare): number => (cost > 0 ? cost : tokensOf(usage) / 1e9);
 
 /** The use of each limit with a gauge, and the use compared with the estimate. */
-function againstLines(agent: AgentState, context: Context, width: number): readonly Line[] {
+function againstLines(agent: AgentState, { state, glyphs, now }: Context, width: number): readonly Line[] {
   const { maxCost, maxTokens, maxDuration } = agent.budget;
-  const ran = agentTime(agent, context.state, context.now);
+  const ran = agentTime(agent, state, now);
   const tokens = tokensOfAgent(agent);
-  const planned = context.state.plan?.tasks.find(({ id }) => id === agent.taskId);
-  const task = planned === undefined ? undefined : expectedTask(planned, context.state);
+  const planned = state.plan?.tasks.find(({ id }) => id === agent.taskId);
+  const task = planned === undefined ? undefined : expectedTask(planned, state);
   const limits = [
-    ...limitLine('cost', agent.cost, maxCost, formatLimit, context, width),
-    ...limitLine('tokens', tokens, maxTokens, formatTokens, context, width),
-    ...limitLine('time', ran, maxDuration, formatDuration, context, width),
-  ];
+    ...(maxCost === undefined ? [] : [limitLine('cost', agent.cost, maxCost, formatLimit, glyphs)]),
+    ...(maxTokens === undefined ? [] : [limitLine('tokens', tokens, maxTokens, formatTokens, glyphs)]),
+    ...(maxDuration === undefined ? [] : [limitLine('time', ran, maxDuration, formatDuration, glyphs)]),
+  ].map((line) => clip(line, width));
   const plan =
     task === undefined
       ? []
@@ -104,33 +104,20 @@ function againstLines(agent: AgentState, context: Context, width: number): reado
   ];
 }
 
-function limitLine(
-  name: string,
-  used: number,
-  limit: number | undefined,
-  format: (value: number) => string,
-  { glyphs }: Context,
-  width: number,
-): readonly Line[] {
-  if (limit === undefined) return [];
+type Format = (value: number) => string;
+
+function limitLine(name: string, used: number, limit: number, format: Format, glyphs: Glyphs): Line {
   const share = limit === 0 ? (used > 0 ? 1 : 0) : used / limit;
-  const line: Line = [
+  return [
     tint(`  ${name.padEnd(NAME)}`, 'muted'),
     ...gauge({ spent: share, reserved: 0 }, 10, glyphs),
     strong(` ${formatShare(share).padStart(4)}`, inkOfShare(share)),
     tint(`  ${format(used)} of ${format(limit)}`, 'fg'),
   ];
-  return [clip(line, width)];
 }
 
 /** `tokens      22k  of est. 10k, 2.2×` */
-function planLine(
-  name: string,
-  used: number,
-  expected: number,
-  format: (value: number) => string,
-  width: number,
-): readonly Line[] {
+function planLine(name: string, used: number, expected: number, format: Format, width: number): readonly Line[] {
   const times = expected > 0 ? used / expected : 0;
   const more = times >= 1.5 ? `, ${times.toFixed(1)}×` : '';
   return row(name, format(used), `of est. ${format(expected)}${more}`, width, times >= 1.5 ? 'warn' : 'fg');
@@ -246,10 +233,8 @@ export const costText = ({ cost, priced }: Pick<AgentState, 'cost' | 'priced'>):
   priced ? formatCost(cost) : cost === 0 ? formatCost(null) : `${formatCost(cost)}+?`;
 
 /** `≈` for estimated token counts, where the provider reported none; empty for counted ones. */
-export const aboutSign = (
-  { estimated = false }: Pick<AgentState, 'estimated'>,
-  { glyphs }: Pick<Context, 'glyphs'>,
-): string => (estimated ? (glyphs.ellipsis === '…' ? '≈' : '~') : '');
+export const aboutSign = ({ estimated }: Pick<AgentState, 'estimated'>, { glyphs }: Pick<Context, 'glyphs'>): string =>
+  estimated === true ? (glyphs.ellipsis === '…' ? '≈' : '~') : '';
 
 // Gauges, meters and sparklines: one row each, readable without colour.
 
@@ -257,12 +242,7 @@ export const aboutSign = (
 export const inkOfShare = (share: number): Ink => (share >= 1 ? 'err' : share >= 0.8 ? 'warn' : 'focus');
 
 /** `▰▰▱··` of `cells` columns: the spent part is solid and the reserved one hollow, so that the solid part never shrinks. */
-export function gauge(
-  { spent, reserved }: LimitShare,
-  cells: number,
-  glyphs: Glyphs,
-  ink: Ink = inkOfShare(spent),
-): Line {
+export function gauge({ spent, reserved }: LimitShare, cells: number, glyphs: Glyphs, ink = inkOfShare(spent)): Line {
   const upTo = (share: number): number => Math.max(0, Math.min(cells, Math.round(share * cells)));
   const full = upTo(spent);
   const hollow = upTo(spent + reserved) - full;

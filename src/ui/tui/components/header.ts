@@ -35,10 +35,7 @@ export function shownSign(status: ShownStatus, { status: signs, held }: Glyphs):
 const BADGE: Line = [span(' MIMIR ', { fg: 'surface', bg: 'focus', bold: true })];
 
 /** Exactly `width` columns. `left` is cut first; `marks` (offline, sandbox, mode) and `right` only when nothing else is left. */
-export function headerLine(
-  parts: { readonly left: Line; readonly marks: Line; readonly right: Line },
-  width: number,
-): Line {
+export function headerLine(parts: Readonly<Record<'left' | 'marks' | 'right', Line>>, width: number): Line {
   const bar = { bg: 'raised' } as const;
   // The marks end in a gap, which is not needed at the edge.
   const marked = parts.right.length === 0 ? parts.marks.slice(0, -1) : parts.marks;
@@ -57,7 +54,7 @@ const badge = (text: string, bg: Ink): Line => [span(` ${text} `, { fg: 'surface
 
 /** The marks that every screen shows: no language model, no sandbox, and the mode. */
 export const marks = (
-  { provider, sandbox, mode }: { readonly provider: string; readonly sandbox: string; readonly mode: Mode },
+  { provider, sandbox, mode }: Pick<RunState, 'provider' | 'sandbox' | 'mode'>,
   width: number,
 ): Line => [
   ...(isOffline(provider) ? badge('OFFLINE', 'warn') : []),

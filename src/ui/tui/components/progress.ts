@@ -154,10 +154,11 @@ export function endOf(agent: AgentState): string {
 }
 
 /** The skipped or failed dependency that blocks the agent; null where none does. */
-function stuckWords({ id, taskId }: AgentState, { state, glyphs, now: at }: Context): string | null {
+function stuckWords({ id, taskId }: AgentState, context: Context): string | null {
+  const { state } = context;
   const task = taskId === null ? undefined : state.plan?.tasks.find((one) => one.id === taskId);
   if (task === undefined || state.plan === null || state.agents.get(id)?.outcome !== null) return null;
-  const stands = taskStateOf(state, state.plan, task, glyphs, at);
+  const stands = taskStateOf(state.plan, task, context);
   return stands?.stuck === true ? stands.words : null;
 }
 
@@ -225,6 +226,8 @@ export interface TaskState {
   readonly stuck: boolean;
 }
 
+type Shown = Pick<Context, 'state' | 'glyphs' | 'now'>;
+
 /** The agent of a task; null before it is created. */
 export const agentOfTask = (state: RunState, id: TaskId): AgentState | null => byTask(state).get(id) ?? null;
 
@@ -234,18 +237,12 @@ const byTask = memoize(
 );
 
 /** The state of `task` in the run; null before the plan is approved. */
-export function taskStateOf(
-  state: RunState,
-  plan: SoundPlan,
-  task: PlanTask,
-  glyphs: Glyphs,
-  now: Millis,
-): TaskState | null {
+export function taskStateOf(plan: SoundPlan, task: PlanTask, { state, glyphs, now: at }: Shown): TaskState | null {
   if (state.approvedDigest === null || state.phase === 'approving') return null;
   const agent = agentOfTask(state, task.id);
   if (agent === null || agent.status === 'pending') return waiting(state, plan, task, glyphs);
   const isSkipped = agent.outcome === 'skipped';
-  const words = isSkipped ? 'left out: it never runs' : statusWords(agent, state, now);
+  const words = isSkipped ? 'left out: it never runs' : statusWords(agent, state, at);
   const stuck = agent.status === 'failed' || isSkipped;
   const [sign, { fg: ink = 'fg' }] = shownSign(shownStatus(agent), glyphs);
   return { sign, ink, words, short: shortWords(agent, state), stuck };

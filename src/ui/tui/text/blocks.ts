@@ -1,6 +1,7 @@
 /** Building blocks of screens: bordered boxes with text in their borders, composition of blocks of lines, and long scrolling documents. */
 import type { Ink, Line, Span, Style } from '../../../app/views/index.ts';
 import { clip, columns, fit, lineWidth, PLAIN, restyle, span, wrap } from '../../../app/views/index.ts';
+import type { Size } from '../terminal/terminal.ts';
 import type { Glyphs } from './glyphs.ts';
 
 /** A span in one colour. */
@@ -49,11 +50,7 @@ export const pane = ({
   box({ ...of, border: focused ? 'heavy' : 'light', style: { fg: focused ? 'focus' : 'border' } });
 
 /** The size inside a box. */
-export const inside = (
-  width: number,
-  height: number,
-  pad = 1,
-): { readonly width: number; readonly height: number } => ({
+export const inside = ({ width, height }: Size, pad = 1): Size => ({
   width: Math.max(0, width - 2 - 2 * pad),
   height: Math.max(0, height - 2),
 });

@@ -8,6 +8,7 @@ import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { waitsFor } from '../../../../domain/plan/writes.ts';
 import type { AgentState, RunState } from '../../../../events/index.ts';
 import type { Context } from '../../frame/screen.ts';
+import type { Size } from '../../terminal/terminal.ts';
 import { inside, pane, strong, tint, windowTop } from '../../text/blocks.ts';
 import { clipName, fitName } from '../names.ts';
 import { type Remaining, remainingOf } from '../plan/estimate.ts';
@@ -25,7 +26,7 @@ export function graphPane(of: GraphView, context: Context, width: number, height
   const { state, glyphs, now } = context;
   const { plan } = state;
   const remaining = remainingOf(state, now);
-  const rows = plan === null ? [] : drawn(of, plan, remaining, context, inside(width, height, 0));
+  const rows = plan === null ? [] : drawn(of, plan, remaining, context, inside({ width, height }, 0));
   return pane({
     width,
     height,
@@ -75,13 +76,8 @@ interface Sheet {
   readonly chosen: PlanTask | null;
 }
 
-function drawn(
-  of: GraphView,
-  plan: SoundPlan,
-  remaining: Remaining,
-  context: Context,
-  { width, height }: { readonly width: number; readonly height: number },
-): readonly Line[] {
+function drawn(of: GraphView, plan: SoundPlan, remaining: Remaining, context: Context, size: Size): readonly Line[] {
+  const { width, height } = size;
   const rows = graphRows(plan, context.state, height);
   const selected = selectedRow(rows, of.selected, context.state);
   const at = rows[selected];
@@ -274,14 +270,15 @@ export function leftWords({ left, byTask }: Remaining, state: RunState): string 
 const isBegun = (agent: AgentState | null): boolean => agent?.firstRunAt != null;
 
 /** `2 of 6 done · 2 running · 2 queued (4 at once) · 1 failed`. */
-export function taskCounts(plan: SoundPlan, { state, glyphs, now }: Context, width: number): Line {
+export function taskCounts(plan: SoundPlan, context: Context, width: number): Line {
+  const { state, glyphs } = context;
   if (state.approvedDigest === null) return [];
   const counts = { completed: 0, running: 0, queued: 0, interrupted: 0, failed: 0, waiting: 0, held: 0 };
   let stuck = 0;
   for (const task of plan.tasks) {
     const agent = agentOfTask(state, task.id);
     const status = agent === null ? 'queued' : shownStatus(agent);
-    if (status === 'failed' || taskStateOf(state, plan, task, glyphs, now)?.stuck !== true) counts[status] += 1;
+    if (status === 'failed' || taskStateOf(plan, task, context)?.stuck !== true) counts[status] += 1;
     else stuck += 1;
   }
   const some = (count: number, words: string, ink: Ink = 'muted'): Line =>
@@ -299,19 +296,17 @@ export function taskCounts(plan: SoundPlan, { state, glyphs, now }: Context, wid
 
 /** The sign of the task's agent; before its start, the sign of the task's state. */
 function signOf(task: PlanTask, plan: SoundPlan, context: Context): Span {
-  const { state, glyphs, now } = context;
-  const agent = agentOfTask(state, task.id);
+  const agent = agentOfTask(context.state, task.id);
   if (agent !== null && agent.status !== 'pending') return statusSpan(agent, context);
-  const taskState = taskStateOf(state, plan, task, glyphs, now);
-  return strong(taskState?.sign ?? glyphs.node, taskState?.ink ?? `role:${task.role}`);
+  const taskState = taskStateOf(plan, task, context);
+  return strong(taskState?.sign ?? context.glyphs.node, taskState?.ink ?? `role:${task.role}`);
 }
 
 /** The activity of a task and the number of its children; the description of a finished task, unless it has a row of its own. */
 function wordsOf(task: PlanTask, plan: SoundPlan, tall: boolean, context: Context): Line {
-  const { state, glyphs, now } = context;
-  const agent = agentOfTask(state, task.id);
+  const agent = agentOfTask(context.state, task.id);
   const about: Line = [tint(toLabel(task.description.split('\n')[0] ?? ''), 'muted')];
-  const taskState = taskStateOf(state, plan, task, glyphs, now);
+  const taskState = taskStateOf(plan, task, context);
   if (taskState === null) return about;
   if (agent === null) return taskState.stuck ? [tint(taskState.words, taskState.ink)] : about;
   if (agent.status === 'pending' || agent.outcome === 'skipped') return [tint(taskState.words, taskState.ink)];

@@ -15,7 +15,7 @@ export function planWaiting(context: Context, width: number, height: number): re
   const { state, glyphs, now } = context;
   // Before the first event the state of the run is unknown: it may be an old run.
   if (state.session === null) return sized([[], reaching(context)], width, height);
-  const room = inside(width, height);
+  const room = inside({ width, height });
   const main = state.agents.get(ROOT);
   const wait = main === undefined ? null : waitOf(main, now);
   const elapsed = formatDuration(runTime(state, now));

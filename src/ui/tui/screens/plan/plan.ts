@@ -127,7 +127,7 @@ function inList(ui: PlanUi, plan: SoundPlan, layout: PlanLayout, event: Pointed)
 function rowAt(plan: SoundPlan, layout: PlanLayout, selected: number, y: number): number | null {
   const count = plan.tasks.length;
   const rows = rowsOf(plan, layout);
-  const { tasks, gap, forced } = sharesOf(plan, inside(0, layout.list?.height ?? 0, 0).height, rows);
+  const { tasks, gap, forced } = sharesOf(plan, inside(layout.list ?? NO_SIZE, 0).height, rows);
   if (y < tasks) {
     const top = windowTop(selected, count, Math.max(1, Math.floor(tasks / rows)));
     return Math.min(count - 1, top + Math.floor(y / rows));
@@ -148,7 +148,7 @@ const heightAbove = ({ list, inspector, columns }: PlanLayout): number =>
 
 function scrolled(seen: Seen, { inspector }: PlanLayout, by: number): number {
   if (inspector === null) return 0;
-  const room = inside(inspector.width, inspector.height);
+  const room = inside(inspector);
   const lines = inspected(seen, room.width);
   return Math.max(0, Math.min(seen.ui.scroll + by * 3, lines.length - room.height));
 }
@@ -159,8 +159,10 @@ interface Seen {
   readonly plan: SoundPlan;
 }
 
+const NO_SIZE: Size = { width: 0, height: 0 };
+
 function rowsOf(plan: SoundPlan, { list, rows }: PlanLayout): number {
-  const room = inside(list?.width ?? 0, list?.height ?? 0, 0);
+  const room = inside(list ?? NO_SIZE, 0);
   return rows === 1 ? 1 : tallRows(plan, room.width, room.height - forcedHeight(plan, room.height));
 }
 
@@ -169,9 +171,9 @@ const paneOf = ({ ui, context: { glyphs } }: Seen, name: PlanPane, size: Size, o
 
 function listPane(seen: Seen, size: Size, rows: number, compact: boolean): readonly Line[] {
   const { ui, context, plan } = seen;
-  const { state, glyphs, now } = context;
+  const { state, glyphs } = context;
   const count = plan.tasks.length;
-  const whole = inside(size.width, size.height, 0);
+  const whole = inside(size, 0);
   const width = Math.max(0, whole.width - 1);
   const shares = sharesOf(plan, whole.height, rows);
   const selected = selectedRow(ui, plan);
@@ -188,7 +190,7 @@ function listPane(seen: Seen, size: Size, rows: number, compact: boolean): reado
     modelChanged: (task: SoundPlan['tasks'][number]) =>
       (proposedTask(ui, state, task.id) ?? task).model.asked !== task.model.asked,
     expectedOf: (task: SoundPlan['tasks'][number]) => expectedTask(task, state),
-    taskStateOf: (task: SoundPlan['tasks'][number]) => taskStateOf(state, plan, task, glyphs, now),
+    taskStateOf: (task: SoundPlan['tasks'][number]) => taskStateOf(plan, task, context),
   };
   return paneOf(seen, 'list', size, {
     pad: 0,
@@ -230,7 +232,7 @@ function approvedWords(ui: PlanUi, phase: string, able: boolean): string {
 }
 
 function inspected({ ui, context, plan }: Seen, width: number): readonly Line[] {
-  const { state, glyphs, now } = context;
+  const { state, glyphs } = context;
   const forced = selectedForced(ui, plan);
   if (forced !== null) return forcedLines(plan, forced, width, glyphs);
   const task = selectedTask(ui, plan);
@@ -246,7 +248,7 @@ function inspected({ ui, context, plan }: Seen, width: number): readonly Line[] 
       editable,
       choices: state.choices,
       mode: state.mode,
-      taskState: taskStateOf(state, plan, task, glyphs, now),
+      taskState: taskStateOf(plan, task, context),
       first: firstLines(state, task),
       critical: slot?.critical ?? false,
     },
@@ -262,7 +264,7 @@ function inspectorPane(seen: Seen, size: Size): readonly Line[] {
   const row = selectedRow(ui, plan);
   const role = plan.tasks[row]?.role ?? selectedForced(ui, plan)?.role;
   if (role === undefined) return paneOf(seen, 'inspector', size, {});
-  const room = inside(size.width, size.height);
+  const room = inside(size);
   const lines = inspected(seen, room.width);
   const top = Math.max(0, Math.min(ui.scroll, lines.length - room.height));
   const more = lines.length - top - room.height;
@@ -281,7 +283,7 @@ function schedulePane(seen: Seen, size: Size): readonly Line[] {
   const { state, glyphs } = context;
   const maxParallel = parallelOf(state);
   const expected = expectedPlan(plan, state.choices);
-  const room = inside(size.width, size.height);
+  const room = inside(size);
   const focused = ui.pane === 'schedule';
   const about = `est. ${formatDuration(totalsOf(expected, maxParallel).seconds * 1000)}`;
   const critical: Line = [

@@ -57,14 +57,14 @@ function ended(outcomes: Readonly<Record<string, AgentOutcome>>): RunState {
 
 const words = (outcomes: Readonly<Record<string, AgentOutcome>>): readonly (string | undefined)[] => {
   const state = ended(outcomes);
-  return PLAN.tasks.map((task) => taskStateOf(state, PLAN, task, UNICODE, 0)?.words);
+  return PLAN.tasks.map((task) => taskStateOf(PLAN, task, { state, glyphs: UNICODE, now: 0 })?.words);
 };
 
 describe('where the tasks of a running plan stand', () => {
   it('is nothing before it runs, then what each one waits for', () => {
     const [first] = PLAN.tasks;
     if (first === undefined) throw new Error('no task');
-    expect(taskStateOf(approving(PLAN), PLAN, first, UNICODE, 0)).toBe(null);
+    expect(taskStateOf(PLAN, first, { state: approving(PLAN), glyphs: UNICODE, now: 0 })).toBe(null);
     expect(words({})).toEqual(['queued', 'waiting for #1 finder', 'waiting for #2 finder', 'queued']);
   });
 
