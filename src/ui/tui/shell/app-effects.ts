@@ -12,7 +12,7 @@ import type { AppCommand, AppRequest, DialogEffect, EditRequest, ProjectRequest,
 import type { ScreenName, Toast } from '../frame/screen.ts';
 import type { Copied, Input, Terminal } from '../terminal/terminal.ts';
 import type { AppOptions, AppServices, DisplaySettings } from './app-options.ts';
-import { RunChangesDialogs } from './run-changes.ts';
+import { openRunChanges, type RunChanges } from './run-changes.ts';
 
 export interface AppEffectsParts extends AppServices {
   readonly terminal: Terminal;
@@ -32,20 +32,20 @@ export interface AppEffectsParts extends AppServices {
 
 export class AppEffects {
   readonly #app: AppEffectsParts;
-  readonly #drafting: Drafting;
-  readonly #changes: RunChangesDialogs;
+  readonly #changes: RunChanges;
+  /** The draft that a dialog waits for. */
+  #draft: PendingDraft | null = null;
   /** True while an editor has the terminal; nothing is painted then. */
   away = false;
 
   constructor(parts: AppEffectsParts) {
     this.#app = parts;
-    this.#drafting = new Drafting(parts);
-    this.#changes = new RunChangesDialogs(parts);
+    this.#changes = openRunChanges(parts);
   }
 
   /** True while a waiting dialog counts time. */
   get isDrafting(): boolean {
-    return this.#drafting.waits;
+    return this.#draft !== null;
   }
 
   do(what: AppRequest): void {
@@ -72,13 +72,41 @@ export class AppEffects {
     const { projectService, settings, startup } = this.#app;
     if ('theme' in what) return this.#told(settings.theme(what.theme));
     if ('trust' in what) return startup.trust(what.trust);
-    if ('draftAgent' in what) return this.#drafting.begin(what.draftAgent);
+    if ('draftAgent' in what) return this.#draftAgent(what.draftAgent);
     if ('export' in what) return this.#export(what.export);
     if ('change' in what) return this.#changes.begin(what.change, what.digest);
     if ('accept' in what) return this.#changes.accept(what.accept, what.isAccepted);
     if ('keep' in what) return this.#receipt(projectService.saveTemplate(what.keep));
     if ('createAgent' in what) return this.#receipt(projectService.agents.create(what.createAgent));
     return this.#receipt(projectService.agents.delete(what.deleteAgent));
+  }
+
+  /** Has a model draft an agent while the screen stays usable: a dialog shows the model and the time, then the form opens. Esc stops the model
+   * and opens the form without a draft; a second Esc cancels. */
+  #draftAgent({ sentence, model }: DraftRequest): void {
+    const { projectService, boxes, world, act, changed, fail } = this.#app;
+    const control = new AbortController();
+    const waited: PendingDraft = {
+      title: 'New agent',
+      since: world.now(),
+      words: 'Choosing a model',
+      is: 'open',
+      stop: () => control.abort('stopped'),
+    };
+    const asking = (words: string): void => {
+      waited.words = words;
+      changed();
+    };
+    this.#draft = waited;
+    boxes.push(waitOverlay(waited));
+    void projectService.agents.draft(sentence, { model, signal: control.signal, asking }).then((made) => {
+      const left = waited.is === 'left';
+      waited.is = 'over';
+      if (this.#draft === waited) this.#draft = null;
+      // The waiting dialog closes when it is next painted; later input goes to the form.
+      act(left ? { toast: { level: 'info', text: made.said } } : { dialog: draftedForm(made, projectService.info()) });
+      changed();
+    }, fail);
   }
 
   #told(toast: Toast | null): void {
@@ -160,92 +188,43 @@ const sizeOf = (text: string): string => {
 
 type DraftRequest = Extract<ProjectRequest, { draftAgent: object }>['draftAgent'];
 
-/** Has a model draft an agent while the screen stays usable: a dialog shows the model and the time, then the form opens. */
-class Drafting {
-  readonly #app: AppServices;
-  #now: PendingDraft | null = null;
-
-  constructor(app: AppServices) {
-    this.#app = app;
-  }
-
-  get waits(): boolean {
-    return this.#now !== null;
-  }
-
-  /** Starts the draft. Esc stops the model and opens the form without a draft; a second Esc cancels. */
-  begin({ sentence, model }: DraftRequest): void {
-    const { projectService, boxes, world, act, changed, fail } = this.#app;
-    const control = new AbortController();
-    const waited: PendingDraft = {
-      title: 'New agent',
-      since: world.now(),
-      words: 'Choosing a model',
-      is: 'open',
-      stop: () => control.abort('stopped'),
-    };
-    const asking = (words: string): void => {
-      waited.words = words;
-      changed();
-    };
-    this.#now = waited;
-    boxes.push(waitOverlay(waited));
-    void projectService.agents.draft(sentence, { model, signal: control.signal, asking }).then((made) => {
-      const left = waited.is === 'left';
-      waited.is = 'over';
-      if (this.#now === waited) this.#now = null;
-      // The waiting dialog closes when it is next painted; later input goes to the form.
-      act(left ? { toast: { level: 'info', text: made.said } } : { dialog: draftedForm(made, projectService.info()) });
-      changed();
-    }, fail);
-  }
-}
-
 /** Starts the first run of a session, after the question of trust is settled. */
-export class Startup {
-  readonly #app: AppServices;
-  readonly #wish: Pick<AppOptions, 'firstTask' | 'resumeSession' | 'followUp' | 'attach'>;
-  #begun = false;
+export type Startup = ReturnType<typeof openStartup>;
 
-  constructor(app: AppServices, wish: AppOptions) {
-    this.#app = app;
-    this.#wish = wish;
-  }
-
-  /** Asks about trust if that is undecided, otherwise starts the requested run. An attached run starts at once. */
-  start(): void {
-    if (this.#wish.attach !== undefined || !this.ask()) this.begin();
-  }
-
+export function openStartup({ projectService, boxes, runs, toast, changed, fail }: AppServices, wish: AppOptions) {
+  let begun = false;
   /** Opens the trust question; false if there is none. */
-  ask(): boolean {
-    const { projectService, boxes } = this.#app;
+  const ask = (): boolean => {
     const { trust } = sanitiseProject(projectService.info());
     if (!isOpen(trust)) return false;
     boxes.push(trustOverlay(trust));
     return true;
-  }
-
-  trust(digest: string): void {
-    const { projectService, toast, changed, fail } = this.#app;
-    void projectService.trust(digest).then((result) => {
-      toast(receiptToast(result));
-      // If refused, the content changed meanwhile and is asked about again.
-      if (result.ok || !this.ask()) this.begin();
-      changed();
-    }, fail);
-  }
-
+  };
   /** Starts what the command line requested, once. */
-  begin(): void {
-    if (this.#begun) return;
-    this.#begun = true;
-    const { projectService, runs } = this.#app;
-    const { firstTask, resumeSession, followUp, attach } = this.#wish;
+  const begin = (): void => {
+    if (begun) return;
+    begun = true;
+    const { firstTask, resumeSession, followUp, attach } = wish;
     if (attach !== undefined) runs.begin(() => attachTo(projectService, attach.session));
     else if (resumeSession !== undefined) runs.begin(() => projectService.resume(resumeSession, followUp));
     else if (firstTask !== undefined) runs.begin(() => projectService.start(firstTask), firstTask);
-  }
+  };
+  return {
+    ask,
+    begin,
+    /** Asks about trust if that is undecided, otherwise starts the requested run. An attached run starts at once. */
+    start(): void {
+      if (wish.attach !== undefined || !ask()) begin();
+    },
+    trust(digest: string): void {
+      void projectService.trust(digest).then((result) => {
+        toast(receiptToast(result));
+        // If refused, the content changed meanwhile and is asked about again.
+        if (result.ok || !ask()) begin();
+        changed();
+      }, fail);
+    },
+  };
 }
 
 const MOST_PATHS = 50;
@@ -253,31 +232,23 @@ const MOST_QUERIES = 64;
 /** Agents create files too, so older answers are refreshed while they are shown. */
 const FRESH: Millis = 5000;
 
-/** Finds the paths that match the text after an `@`. The project is asked once per query; answers are cached for a few seconds. */
-export class FoundFiles {
-  readonly #app: AppServices;
-  readonly #found = new Map<string, { readonly paths: readonly string[] | null; readonly asked: Millis }>();
-
-  constructor(app: AppServices) {
-    this.#app = app;
-  }
-
-  /** The known paths for a query; null until the first answer. */
-  of(query: string): readonly string[] | null {
-    const known = this.#found.get(query);
-    if (known === undefined || this.#app.world.elapsed() - known.asked > FRESH) this.#ask(query, known?.paths ?? null);
-    return this.#found.get(query)?.paths ?? null;
-  }
-
-  #ask(query: string, meanwhile: readonly string[] | null): void {
-    const { projectService, world, changed, fail } = this.#app;
-    if (this.#found.size >= MOST_QUERIES) this.#found.clear();
+/** Finds the paths that match the text after an `@`; null until the first answer. The project is asked once per query; answers are cached for
+ * a few seconds. */
+export function openFileSearch({ projectService, world, changed, fail }: AppServices) {
+  const found = new Map<string, { readonly paths: readonly string[] | null; readonly asked: Millis }>();
+  const ask = (query: string, meanwhile: readonly string[] | null): void => {
+    if (found.size >= MOST_QUERIES) found.clear();
     const asked = world.elapsed();
-    this.#found.set(query, { paths: meanwhile, asked });
+    found.set(query, { paths: meanwhile, asked });
     void projectService.files(query, MOST_PATHS).then((paths) => {
       // Names that cannot be shown cannot be typed into a field either.
-      this.#found.set(query, { paths: paths.filter((path) => sanitiseData(path) === path), asked });
+      found.set(query, { paths: paths.filter((path) => sanitiseData(path) === path), asked });
       changed();
     }, fail);
-  }
+  };
+  return (query: string): readonly string[] | null => {
+    const known = found.get(query);
+    if (known === undefined || world.elapsed() - known.asked > FRESH) ask(query, known?.paths ?? null);
+    return found.get(query)?.paths ?? null;
+  };
 }

@@ -57,41 +57,32 @@ export interface AppEnd {
 }
 
 export const MUTED = { bell: false, desktop: false } as const;
-export const DEFAULT_LOOK: Look = { theme: '', mouse: true, still: false };
+const DEFAULT_LOOK: Look = { theme: '', mouse: true, still: false };
 export const HINT_ROWS = 16;
 
 /** Theme and mouse, which the user can change while the screen is open. Motion is set by the configuration. */
-export class DisplaySettings {
-  readonly #terminal: Terminal;
-  readonly #projectService: ProjectService;
-  #now: Look;
+export type DisplaySettings = ReturnType<typeof openSettings>;
 
-  constructor(terminal: Terminal, projectService: ProjectService, first: Look) {
-    this.#terminal = terminal;
-    this.#projectService = projectService;
-    this.#now = first;
-  }
-
-  get now(): Look {
-    return this.#now;
-  }
-
-  /** Changes the theme. A fault becomes a toast, and the old theme stays. */
-  theme(name: string): Toast | null {
-    if (name === this.#now.theme) return null;
-    const theme = this.#projectService.theme(name);
-    if (!theme.ok) return { level: 'error', text: theme.fault };
-    this.#now = { ...this.#now, theme: name };
-    this.#terminal.setTheme(theme.value);
-    return null;
-  }
-
-  /** Toggles the mouse between Mimir and the terminal's selection; returns a toast about the new state. */
-  mouse(): Toast {
-    const mouse = !this.#now.mouse;
-    this.#now = { ...this.#now, mouse };
-    this.#terminal.setMouse(mouse);
-    const text = mouse ? 'Mouse: on. Hold Shift while dragging to select text.' : 'Mouse: off. Dragging selects text.';
-    return { level: 'info', text };
-  }
+export function openSettings({ terminal, projectService, look = DEFAULT_LOOK }: AppOptions) {
+  let now = look;
+  return {
+    now: (): Look => now,
+    /** Changes the theme. A fault becomes a toast, and the old theme stays. */
+    theme(name: string): Toast | null {
+      if (name === now.theme) return null;
+      const theme = projectService.theme(name);
+      if (!theme.ok) return { level: 'error', text: theme.fault };
+      now = { ...now, theme: name };
+      terminal.setTheme(theme.value);
+      return null;
+    },
+    /** Toggles the mouse between Mimir and the terminal's selection; returns a toast about the new state. */
+    mouse(): Toast {
+      const mouse = !now.mouse;
+      now = { ...now, mouse };
+      terminal.setMouse(mouse);
+      const words = mouse ? 'on. Hold Shift while dragging to select text.' : 'off. Dragging selects text.';
+      return { level: 'info', text: `Mouse: ${words}` };
+    },
+  };
 }

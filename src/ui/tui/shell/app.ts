@@ -4,18 +4,18 @@ import type { Millis } from '../../../domain/ids.ts';
 import { EMPTY, type RunState } from '../../../events/index.ts';
 import type { Command } from '../../../ports/controls.ts';
 import type { ProjectInfo } from '../../../ports/project-service.ts';
-import { RunOwnership, QuitFlow } from './run-ownership.ts';
+import { openQuitFlow, RunOwnership } from './run-ownership.ts';
 import { type RunFeed, Runs } from '../components/runs.ts';
 import { windowTitle } from '../components/header.ts';
 import { overlayFor } from '../dialogs/open.ts';
 import { ScreenRouter } from './screen-router.ts';
 import { openScheduler, type Scheduler } from '../terminal/scheduler.ts';
 import type { Input } from '../terminal/terminal.ts';
-import { AppEffects, FoundFiles, Startup } from './app-effects.ts';
+import { AppEffects, openFileSearch, openStartup, type Startup } from './app-effects.ts';
 import { APP_KEYS, ownKeyFaults } from './app-keys.ts';
 import type { AppEnd, AppOptions, AppServices } from './app-options.ts';
-import { DEFAULT_LOOK, HINT_ROWS, DisplaySettings, MUTED } from './app-options.ts';
-import { ChangeAuthors } from './change-authors.ts';
+import { HINT_ROWS, type DisplaySettings, MUTED, openSettings } from './app-options.ts';
+import { openChangeAuthors } from './change-authors.ts';
 import { bodySize, dockTop, frameOf } from './frame.ts';
 import { dispatch, KeyFlash, InputQueue } from './dispatch.ts';
 import { rebind } from '../frame/keymap.ts';
@@ -37,15 +37,15 @@ class App {
   #projectService: ProjectInfo;
   readonly #boxes = new OverlayStack();
   readonly #toasts = new Toasts();
-  readonly #leaving: QuitFlow;
+  readonly #leaving: ReturnType<typeof openQuitFlow>;
   readonly #carrying: RunOwnership;
   readonly #runs: Runs;
   readonly #beginning: Startup;
   readonly #own: AppOverlays;
   readonly #acts: AppEffects;
   readonly #looks: DisplaySettings;
-  readonly #files: FoundFiles;
-  readonly #authors: ChangeAuthors;
+  readonly #files: ReturnType<typeof openFileSearch>;
+  readonly #authors: ReturnType<typeof openChangeAuthors>;
   readonly #hints: Hints;
   readonly #held = new HeldKey();
   readonly #inputQueue: InputQueue;
@@ -93,16 +93,16 @@ class App {
       },
     });
     const services = { ...common, boxes: this.#boxes, runs: this.#runs, leave: (): void => this.#resolve() };
-    this.#leaving = new QuitFlow(services, () => this.#context());
+    this.#leaving = openQuitFlow(services, () => this.#context());
     this.#carrying = new RunOwnership(services, options.attach?.agent ?? null, (agent) =>
       this.#stage.openAgent(agent, this.#context().state),
     );
-    this.#beginning = new Startup(services, options);
+    this.#beginning = openStartup(services, options);
     this.#hints = new Hints(projectService);
     this.#keyFlash = new KeyFlash(world, common.changed);
-    this.#looks = new DisplaySettings(terminal, projectService, options.look ?? DEFAULT_LOOK);
-    this.#files = new FoundFiles(services);
-    this.#authors = new ChangeAuthors(services);
+    this.#looks = openSettings(options);
+    this.#files = openFileSearch(services);
+    this.#authors = openChangeAuthors(services);
     this.#own = new AppOverlays({ boxes: this.#boxes, page: () => this.#stage.page, keys: this.#appKeys, own });
     this.#acts = this.#effects(services);
   }
@@ -165,8 +165,8 @@ class App {
     const { session } = shown.state;
     return {
       projectService: this.#projectService,
-      look: this.#looks.now,
-      files: (query) => this.#files.of(query),
+      look: this.#looks.now(),
+      files: this.#files,
       glyphs,
       now,
       ...shown,
@@ -237,7 +237,7 @@ class App {
 
   #input(input: Input): void {
     if (input.is === 'focus' || input.is === 'blur') return this.#notices.focus(input.is === 'focus');
-    if (input.is === 'key' && !this.#looks.now.still) this.#keyFlash.press(input.key, this.#of.glyphs);
+    if (input.is === 'key' && !this.#looks.now().still) this.#keyFlash.press(input.key, this.#of.glyphs);
     this.#toasts.dismiss();
     // A key may have been held for a while.
     const timed = input.is === 'key' ? { ...input, since: this.#held.since(input.key, this.#context().now) } : input;

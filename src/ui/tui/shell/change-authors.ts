@@ -11,48 +11,43 @@ const REST: Millis = 3000;
 
 type Services = Pick<AppServices, 'world' | 'projectService' | 'changed' | 'fail'>;
 
-export class ChangeAuthors {
-  readonly #app: Services;
-  #known: {
-    readonly session: SessionId;
-    readonly acts: string;
-    readonly changes: AuthoredChanges | null;
-  } | null = null;
-  #asking = false;
-  #asked: Millis = Number.NEGATIVE_INFINITY;
+interface Known {
+  readonly session: SessionId;
+  readonly acts: string;
+  readonly changes: AuthoredChanges | null;
+}
 
-  constructor(app: Services) {
-    this.#app = app;
-  }
-
-  /** The authors as they were read last; null before that. */
-  of({ session, agents, phase }: Pick<RunState, 'session' | 'agents' | 'phase'>): AuthoredChanges | null {
-    const done = actsOf(agents);
-    if (session === null || (done === '' && phase !== 'finished')) return null;
-    // The person may have changed files until the end.
-    const acts = `${phase} ${done}`;
-    const known = this.#known?.session === session ? this.#known : null;
-    if (known?.acts !== acts) this.#ask(session, acts);
-    return known?.changes ?? null;
-  }
-
-  /** Reads them again at once: files were changed by the person. */
-  renew(): void {
-    this.#asked = Number.NEGATIVE_INFINITY;
-    if (this.#known !== null) this.#known = { ...this.#known, acts: '' };
-  }
-
-  #ask(session: SessionId, acts: string): void {
-    const { world, projectService, changed, fail } = this.#app;
-    if (projectService.authors === undefined || this.#asking || world.elapsed() - this.#asked < REST) return;
-    this.#asking = true;
-    this.#asked = world.elapsed();
+export function openChangeAuthors({ world, projectService, changed, fail }: Services) {
+  let last: Known | null = null;
+  let isAsking = false;
+  let asked: Millis = Number.NEGATIVE_INFINITY;
+  const ask = (session: SessionId, acts: string): void => {
+    if (projectService.authors === undefined || isAsking || world.elapsed() - asked < REST) return;
+    isAsking = true;
+    asked = world.elapsed();
     void projectService.authors(session).then((changes) => {
-      this.#asking = false;
-      this.#known = { session, acts, changes: changes === null ? null : sanitiseData(changes) };
+      isAsking = false;
+      last = { session, acts, changes: changes === null ? null : sanitiseData(changes) };
       changed();
     }, fail);
-  }
+  };
+  return {
+    /** The authors as they were read last; null before that. */
+    of({ session, agents, phase }: Pick<RunState, 'session' | 'agents' | 'phase'>): AuthoredChanges | null {
+      const done = actsOf(agents);
+      if (session === null || (done === '' && phase !== 'finished')) return null;
+      // The person may have changed files until the end.
+      const acts = `${phase} ${done}`;
+      const known = last?.session === session ? last : null;
+      if (known?.acts !== acts) ask(session, acts);
+      return known?.changes ?? null;
+    },
+    /** Reads them again at once: files were changed by the person. */
+    renew(): void {
+      asked = Number.NEGATIVE_INFINITY;
+      if (last !== null) last = { ...last, acts: '' };
+    },
+  };
 }
 
 /** Differs as soon as another act has changed files; empty where none has. */

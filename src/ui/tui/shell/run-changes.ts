@@ -16,51 +16,43 @@ interface Services extends AppServices {
 
 const TOPIC = 'Changes';
 
-export class RunChangesDialogs {
-  readonly #app: Services;
-  #isBusy = false;
+export type RunChanges = ReturnType<typeof openRunChanges>;
 
-  constructor(app: Services) {
-    this.#app = app;
-  }
-
-  begin(action: ChangeAction, digest?: string): void {
-    const { projectService, runs, toast } = this.#app;
-    const session = runs.last?.controls.session;
-    const { changes } = projectService;
-    if (session === undefined || changes === undefined || this.#isBusy) return;
-    // What is told next about the same topic takes its place.
-    toast({ level: 'info', text: `${TOPIC}: ${digest === undefined ? 'comparing the files' : 'working'}` });
-    if (digest === undefined)
-      return this.#waits(changes.preview(session, action), (shown) =>
-        this.#app.act({ dialog: dialogOf(shown, action) }),
-      );
-    this.#waits(changes.carryOut(session, action, digest), ({ text }) => {
-      toast({ level: 'info', text: `${TOPIC}: ${sanitiseData(text)}` });
-      if (action.do === 'merge' && action.choice === 'agent')
-        return this.#app.act({ app: { resume: session, followUp: RESOLVE_REQUEST, to: action.agent } });
-      this.#app.renewAuthors();
-      // The state of an ended run is read anew from its log; one that goes on tells of it.
-      if (runs.feed?.state.finished === null) return;
-      void runs.change(() => projectService.look(session)).then(this.#app.changed, this.#app.fail);
-    });
-  }
-
-  accept(key: string, isAccepted: boolean): void {
-    const session = this.#app.runs.last?.controls.session;
-    if (session !== undefined) this.#app.projectService.accepted(session).mark(key, isAccepted);
-  }
-
-  #waits<T>(asked: Promise<Result<T, Refusal>>, then: (value: T) => void): void {
-    const { toast, changed, fail } = this.#app;
-    this.#isBusy = true;
+export function openRunChanges({ projectService, runs, toast, act, changed, fail, renewAuthors }: Services) {
+  let isBusy = false;
+  const wait = <T>(asked: Promise<Result<T, Refusal>>, then: (value: T) => void): void => {
+    isBusy = true;
     void asked.then((result) => {
-      this.#isBusy = false;
+      isBusy = false;
       if (result.ok) then(result.value);
       else toast({ level: 'error', text: sanitiseData(result.fault.text) });
       changed();
     }, fail);
-  }
+  };
+  return {
+    begin(action: ChangeAction, digest?: string): void {
+      const session = runs.last?.controls.session;
+      const { changes } = projectService;
+      if (session === undefined || changes === undefined || isBusy) return;
+      // What is told next about the same topic takes its place.
+      toast({ level: 'info', text: `${TOPIC}: ${digest === undefined ? 'comparing the files' : 'working'}` });
+      if (digest === undefined)
+        return wait(changes.preview(session, action), (shown) => act({ dialog: dialogOf(shown, action) }));
+      wait(changes.carryOut(session, action, digest), ({ text }) => {
+        toast({ level: 'info', text: `${TOPIC}: ${sanitiseData(text)}` });
+        if (action.do === 'merge' && action.choice === 'agent')
+          return act({ app: { resume: session, followUp: RESOLVE_REQUEST, to: action.agent } });
+        renewAuthors();
+        // The state of an ended run is read anew from its log; one that goes on tells of it.
+        if (runs.feed?.state.finished === null) return;
+        void runs.change(() => projectService.look(session)).then(changed, fail);
+      });
+    },
+    accept(key: string, isAccepted: boolean): void {
+      const session = runs.last?.controls.session;
+      if (session !== undefined) projectService.accepted(session).mark(key, isAccepted);
+    },
+  };
 }
 
 function dialogOf({ title, lines, digest, answers, choose = title }: ChangePreview, { do: act }: ChangeAction): Dialog {

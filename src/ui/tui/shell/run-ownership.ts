@@ -126,41 +126,31 @@ const hasEnded = (projectService: ProjectService, session: SessionId): boolean =
 const SECOND_PRESS: Millis = 1500;
 
 /** Quits: at once if no run is active here, otherwise after a question, stopping the run in a resumable state. */
-export class QuitFlow {
-  readonly #app: AppServices;
-  readonly #context: () => Context;
-  #stoppedAt = Number.NEGATIVE_INFINITY;
-  #begun = false;
-
-  constructor(app: AppServices, context: () => Context) {
-    this.#app = app;
-    this.#context = context;
-  }
-
-  /** Registers a Ctrl-C; true if it means to quit. */
-  registerCtrlC(): boolean {
-    const now = this.#app.world.elapsed();
-    const again = now - this.#stoppedAt < SECOND_PRESS;
-    this.#stoppedAt = now;
-    return this.#app.boxes.top?.kind === 'quit' || again;
-  }
-
-  /** Quits, or asks first. A second request while the question is open quits. */
-  quit(): void {
-    const { boxes, runs } = this.#app;
-    const run = runs.feed;
-    if (run === null || run.state.finished || boxes.top?.kind === 'quit') return this.#leave();
-    boxes.push(quitOverlay(this.#context(), () => this.#leave()));
-  }
-
-  #leave(): void {
-    const { boxes, runs, toast, world, leave, fail } = this.#app;
+export function openQuitFlow({ boxes, runs, toast, world, leave, fail }: AppServices, context: () => Context) {
+  let stoppedAt = Number.NEGATIVE_INFINITY;
+  let isLeaving = false;
+  const stopAndLeave = (): void => {
     const run = runs.feed;
     // The run of another process continues there.
-    if (this.#begun || run === null || run.state.finished || run.elsewhere !== undefined) return leave();
-    this.#begun = true;
+    if (isLeaving || run === null || run.state.finished || run.elsewhere !== undefined) return leave();
+    isLeaving = true;
     boxes.clear();
     toast({ level: 'warn', text: 'Stopping the agents; their state is kept. Press Ctrl-C twice to quit now.' });
     void stopKept(run.controls, run.ended, world).then(() => leave(), fail);
-  }
+  };
+  return {
+    /** Registers a Ctrl-C; true if it means to quit. */
+    registerCtrlC(): boolean {
+      const now = world.elapsed();
+      const again = now - stoppedAt < SECOND_PRESS;
+      stoppedAt = now;
+      return boxes.top?.kind === 'quit' || again;
+    },
+    /** Quits, or asks first. A second request while the question is open quits. */
+    quit(): void {
+      const run = runs.feed;
+      if (run === null || run.state.finished || boxes.top?.kind === 'quit') return stopAndLeave();
+      boxes.push(quitOverlay(context(), stopAndLeave));
+    },
+  };
 }
